@@ -1,0 +1,1 @@
+"""Qualify a live OpenShell host for AMAP, one test a pass criterion and one an unknown."""

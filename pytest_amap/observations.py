@@ -1,0 +1,130 @@
+"""What collectors see and judges judge: plain frozen dataclasses, each naming its record. Pure.
+
+`build` makes any of them again from a record's JSON, by their annotations: replay needs nothing else.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import types
+import typing
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Ran:
+    """One command that was started, or could not be.
+
+    `exit` is None when the program did not run or did not end in time (`timed_out`); then `stderr` says why.
+    `started` and `ended` are UTC, ISO 8601 with milliseconds and Z. `record` is a path relative to evidence/.
+    """
+
+    argv: tuple[str, ...]
+    exit: int | None
+    stdout: str
+    stderr: str
+    started: str
+    ended: str
+    timed_out: bool = False
+    record: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return self.exit == 0
+
+    @property
+    def said(self) -> str:
+        """The first line worth showing a person: stderr's, else stdout's, else how it ended."""
+        for text in (self.stderr, self.stdout):
+            for line in text.splitlines():
+                if line.strip():
+                    return line.strip()[:300]
+        return "no answer in time" if self.timed_out else f"exit {self.exit}, no output"
+
+
+@dataclass(frozen=True)
+class Read:
+    """One host file, read without following a symlink and up to a cap.
+
+    `problem` is None when it was read whole, else a word: an errno name, "symlink", "not a regular file",
+    "too large"; then `text` is None. `mtime` is UTC ISO 8601 with milliseconds; `mode` like "600".
+    """
+
+    path: str
+    text: str | None
+    problem: str | None = None
+    mode: str = ""
+    uid: int = -1
+    gid: int = -1
+    size: int = -1
+    mtime: str = ""
+    record: str = ""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The names in one host directory, sorted; `problem` as in Read, then `names` is empty."""
+
+    path: str
+    names: tuple[str, ...]
+    problem: str | None = None
+    record: str = ""
+
+
+@dataclass(frozen=True)
+class Stat:
+    """lstat of one host path; `kind` is file, directory, symlink, other, or absent."""
+
+    path: str
+    kind: str
+    mode: str = ""
+    uid: int = -1
+    gid: int = -1
+    mtime: str = ""
+    problem: str | None = None
+    record: str = ""
+
+
+def plain(value: Any) -> Any:
+    """A dataclass, or anything made of them, as JSON's own types."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(item) for item in value]
+    return value
+
+
+def build(kind: Any, data: Any) -> Any:
+    """The value of type `kind` that `plain` turned into `data`.
+
+    Handles dataclasses, tuple[X, ...], list[X], dict[str, X], X | None, enums and scalars.
+    Raises TypeError or ValueError when `data` is not of that shape.
+    """
+    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+        if not isinstance(data, dict):
+            raise TypeError(f"expected an object for {kind.__name__}, saw {type(data).__name__}")
+        hints = typing.get_type_hints(kind)
+        known = {f.name for f in dataclasses.fields(kind)}
+        return kind(**{name: build(hints[name], item) for name, item in data.items() if name in known})
+    origin, args = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (typing.Union, types.UnionType):
+        if data is None and type(None) in args:
+            return None
+        return build(next(arg for arg in args if arg is not type(None)), data)
+    if origin in (tuple, list):
+        if not isinstance(data, list):
+            raise TypeError(f"expected a list, saw {type(data).__name__}")
+        if origin is tuple and Ellipsis not in args:
+            return tuple(build(arg, item) for arg, item in zip(args, data, strict=True))
+        return origin(build(args[0], item) for item in data)
+    if origin is dict:
+        return {key: build(args[1], item) for key, item in data.items()}
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return kind(data)
+    return data
