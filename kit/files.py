@@ -1,0 +1,213 @@
+"""Plan first, write after: what stands in the home now, what is wanted, and the one writer.
+
+A plan is made from lstat alone and refuses every symlink, wrong type and foreign owner before anything is written.
+Files are replaced atomically, never spliced: the router may read selected.json at any moment.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from kit.errors import Refused
+from kit.home import Home
+
+State = Literal["create", "update", "present"]
+
+_APPLIED: dict[State, str] = {"create": "created", "update": "updated", "present": "present"}
+_DRY: dict[State, str] = {"create": "would create", "update": "would update", "present": "present"}
+_WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A directory (`content` None) or a file that the home shall hold, with its exact mode."""
+
+    path: Path
+    mode: int
+    content: bytes | None = None
+
+
+@dataclass(frozen=True)
+class Item:
+    """A wanted path and what stands there now."""
+
+    wanted: Wanted
+    name: str  # relative to the home, "." for the home itself
+    state: State
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The paths in the order in which they are written, and notes for the operator."""
+
+    home: Home
+    items: tuple[Item, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def done(self) -> bool:
+        """Nothing is left to write."""
+        return all(item.state == "present" for item in self.items)
+
+    def changed(self) -> tuple[str, ...]:
+        """The files that stand there with another content or mode, relative to the home."""
+        return tuple(item.name for item in self.items if item.state == "update" and item.wanted.content is not None)
+
+    def lines(self, *, applied: bool = False) -> list[str]:
+        """One line a path: `would create X`, `would update X`, `present X`; applied `created`, `updated`."""
+        words = _APPLIED if applied else _DRY
+        return [f"{words[item.state]} {item.name}" for item in self.items]
+
+
+def directory(path: Path, mode: int = 0o755) -> Wanted:
+    return Wanted(path, mode)
+
+
+def document(path: Path, text: str) -> Wanted:
+    """A text that anyone may read."""
+    return Wanted(path, 0o644, text.encode("utf-8"))
+
+
+def plan(home: Home, wanted: Iterable[Wanted], notes: Iterable[str] = ()) -> Plan:
+    """Compare each wanted path with the disk; Refused names every path that stands in the way."""
+    unique = list(dict.fromkeys(wanted))
+    problems = [problem for want in unique if (problem := _problem(want))]
+    if problems:
+        raise Refused("; ".join(problems))
+    items = tuple(Item(want, os.path.relpath(want.path, home.path), _state(want, home)) for want in unique)
+    return Plan(home, items, tuple(notes))
+
+
+def apply(made: Plan) -> None:
+    """Write what the plan found missing or different; Refused names the path where writing stopped."""
+    for item in made.items:
+        if item.state == "present":
+            continue
+        try:
+            if item.name == ".":
+                _write_home(item.wanted)
+            else:
+                _write(made.home, item)
+        except OSError as error:
+            raise Refused(f"{item.name} could not be written ({error.strerror}): mend that and run it again") from error
+
+
+@contextmanager
+def locked(home: Home) -> Iterator[None]:
+    """Hold the home against another `amap kit` that writes; a home that is not there yet cannot be held."""
+    try:
+        handle = os.open(home.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        yield
+        return
+    except OSError as error:
+        raise Refused(f"{home.path} cannot be opened ({error.strerror}): make it yours and readable") from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError as error:
+        raise Refused(f"another amap kit is writing in {home.path}: wait for its end and run this again") from error
+    finally:
+        os.close(handle)
+
+
+def _problem(want: Wanted) -> str | None:
+    status = _lstat(want.path)
+    if status is None:
+        return None
+    if stat.S_ISLNK(status.st_mode):
+        return f"{want.path} is a symlink, which the kit does not follow: put a real one there, or remove it"
+    expected = "directory" if want.content is None else "regular file"
+    if not (stat.S_ISDIR if want.content is None else stat.S_ISREG)(status.st_mode):
+        return f"{want.path} is no {expected}: move it away"
+    if status.st_uid != os.geteuid():
+        return f"{want.path} belongs to uid {status.st_uid}, and this is uid {os.geteuid()}: change its owner"
+    return None
+
+
+def _state(want: Wanted, home: Home) -> State:
+    status = _lstat(want.path)
+    if status is None:
+        return "create"
+    mode = stat.S_IMODE(status.st_mode)
+    if want.path == home.path:
+        same = not mode & _WRITABLE_BY_OTHERS  # an operator may have narrowed the home further; that stays
+    else:
+        same = mode == want.mode and (want.content is None or want.path.read_bytes() == want.content)
+    return "present" if same else "update"
+
+
+def _lstat(path: Path) -> os.stat_result | None:
+    try:
+        return path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise Refused(f"{path} cannot be looked at ({error.strerror}): make the home yours and accessible") from error
+
+
+def _write_home(want: Wanted) -> None:
+    try:
+        want.path.mkdir()
+    except FileExistsError:
+        want.path.chmod(stat.S_IMODE(want.path.lstat().st_mode) & ~_WRITABLE_BY_OTHERS)
+    else:
+        want.path.chmod(want.mode)
+
+
+def _write(home: Home, item: Item) -> None:
+    parent = _open_below(home, item.wanted.path.parent)
+    try:
+        if item.wanted.content is None:
+            _write_directory(parent, item)
+        else:
+            _replace(parent, item.wanted.path.name, item.wanted.content, item.wanted.mode)
+        os.fsync(parent)
+    finally:
+        os.close(parent)
+
+
+def _open_below(home: Home, path: Path) -> int:
+    """A descriptor of the directory, reached from the home one real component after the other."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    handle = os.open(home.path, flags)
+    for component in path.relative_to(home.path).parts:
+        try:
+            below = os.open(component, flags, dir_fd=handle)
+        finally:
+            os.close(handle)
+        handle = below
+    return handle
+
+
+def _write_directory(parent: int, item: Item) -> None:
+    name = item.wanted.path.name
+    if item.state == "create":
+        os.mkdir(name, dir_fd=parent)
+    handle = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+    try:
+        os.fchmod(handle, item.wanted.mode)
+    finally:
+        os.close(handle)
+
+
+def _replace(parent: int, name: str, content: bytes, mode: int) -> None:
+    temporary = f".{name}.{os.urandom(4).hex()}.tmp"
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=parent)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fchmod(stream.fileno(), mode)
+            os.fsync(stream.fileno())
+        os.replace(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
+    except BaseException:
+        os.unlink(temporary, dir_fd=parent)
+        raise

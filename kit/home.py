@@ -1,0 +1,148 @@
+"""Every path below AMAP_OPENSHELL_HOME, and where that directory may lie."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from kit.errors import Refused
+
+PROFILE_ID = "amap-claude-code"
+
+
+@dataclass(frozen=True)
+class Home:
+    """Names the paths of one home; nothing here touches the disk."""
+
+    path: Path
+
+    @property
+    def payload(self) -> Path:
+        return self.path / "payload"
+
+    @property
+    def payload_manifest(self) -> Path:
+        return self.path / "payload.sha256"
+
+    @property
+    def roster(self) -> Path:
+        return self.path / "roster"
+
+    @property
+    def policies(self) -> Path:
+        return self.path / "policies"
+
+    @property
+    def commands(self) -> Path:
+        return self.path / "commands"
+
+    @property
+    def fleet(self) -> Path:
+        return self.path / "fleet.json"
+
+    @property
+    def gateway_fragment(self) -> Path:
+        return self.path / "gateway-fragment.toml"
+
+    @property
+    def instances(self) -> Path:
+        return self.path / "instances"
+
+    @property
+    def providers(self) -> Path:
+        return self.path / "providers"
+
+    @property
+    def profile(self) -> Path:
+        return self.providers / f"{PROFILE_ID}.json"
+
+    @property
+    def membership(self) -> Path:
+        return self.path / "membership.json"
+
+    @property
+    def router_state(self) -> Path:
+        return self.path / "router-state"
+
+    @property
+    def router(self) -> Path:
+        return self.path / "router.json"
+
+    @property
+    def selected(self) -> Path:
+        return self.path / "selected.json"
+
+    @property
+    def evidence(self) -> Path:
+        return self.path / "evidence"
+
+    def policy(self, name: str) -> Path:
+        return self.policies / f"{name}.yaml"
+
+    def command(self, name: str) -> Path:
+        return self.commands / f"create-{name}.sh"
+
+    def lane(self, name: str, lane: str) -> Path:
+        return self.instances / name / lane
+
+
+def check_home(path: str, avoid: Iterable[Path] = ()) -> Home:
+    """The home at `path`, absent or a real directory; Refused when it may not lie there.
+
+    The text must be absolute and normalised, without white space, control characters or ":" (Docker's volume syntax
+    splits there), and may not pass through a symlink: OpenShell takes bind sources as given while the container
+    runtime reports them resolved. It may neither lie in nor contain a directory of `avoid`, by name or by real path.
+    """
+    _check_text(path)
+    _check_way(path)
+    for other in avoid:
+        _check_apart(path, os.path.abspath(other))
+    return Home(Path(path))
+
+
+def check_home_exists(path: str) -> Home:
+    """The home at `path`, which `prepare --apply` has made before."""
+    home = check_home(path)
+    if not home.path.is_dir():
+        raise Refused(f"{path} does not exist: run prepare --apply first")
+    return home
+
+
+def _check_text(path: str) -> None:
+    remedy = "give the absolute path of a directory of its own, such as /srv/amap"
+    if not os.path.isabs(path):
+        raise Refused(f"the home {path!r} is not absolute: {remedy}")
+    if os.path.normpath(path) != path or path.startswith("//"):
+        raise Refused(f"the home {path!r} is not in normal form (no final /, no //, no . or ..): {remedy}")
+    if path == "/":
+        raise Refused(f"the home may not be /: {remedy}")
+    if ":" in path or not path.isprintable() or any(character.isspace() for character in path):
+        raise Refused(f"the home {path!r} holds a colon, white space or a control character: {remedy}")
+
+
+def _check_way(path: str) -> None:
+    parent = os.path.dirname(path)
+    if not os.path.isdir(parent):
+        raise Refused(f"{parent}, the parent of the home, is no directory: make it first")
+    try:
+        mode = os.lstat(path).st_mode
+    except FileNotFoundError:
+        mode = stat.S_IFDIR
+    if stat.S_ISLNK(mode):
+        raise Refused(f"the home {path} is a symlink: give the real path {os.path.realpath(path)}")
+    if not stat.S_ISDIR(mode):
+        raise Refused(f"the home {path} is no directory: give another path, or move that file away")
+    if os.path.realpath(path) != path:
+        raise Refused(f"the home {path} passes through a symlink: give the real path {os.path.realpath(path)}")
+
+
+def _check_apart(path: str, other: str) -> None:
+    for one in (path, os.path.realpath(path)):
+        for two in (other, os.path.realpath(other)):
+            if os.path.commonpath((one, two)) in (one, two):
+                raise Refused(
+                    f"the home {path} and the checkout {other} overlap: give a home outside of every checkout"
+                )

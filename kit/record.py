@@ -1,0 +1,56 @@
+"""Step 5: write down which sandbox stands behind a member; with the last one, the router's files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kit import files, fleet, lanes, membership, names, router
+from kit.errors import Refused
+from kit.files import Plan, Wanted, directory, document
+from kit.fleet import Fleet
+from kit.home import Home
+from kit.membership import Member
+
+
+def plan(home: Home, name: str, identity: str) -> Plan:
+    """What `record NAME ID` writes: membership.json, and once nobody is missing router-state/ and the router's files.
+
+    The router never sees a partial fleet: neither router.json nor selected.json is written before the last member.
+    Every rule is checked against the installed fleet.json.
+    """
+    if not home.fleet.is_file():
+        raise Refused(f"{home.fleet} does not exist: run prepare --apply first")
+    installed = fleet.load(home.fleet)
+    if name not in installed.members:
+        raise Refused(f"{name!r} is no member of the installed fleet: its members are {', '.join(installed.members)}")
+    names.check_word(identity, f"the id of {name}")
+    _check_lanes(home, name)
+    old = membership.load(home.membership) or ()
+    membership.check_within(old, installed)
+    members = membership.add(old, Member(installed.workspace, name, identity))
+    missing = [member for member in installed.members if member not in {one.name for one in members}]
+    wanted = (document(home.membership, membership.render(members)), *(() if missing else _router(home, installed)))
+    return files.plan(home, wanted, _notes(home, installed, members, missing))
+
+
+def _check_lanes(home: Home, name: str) -> None:
+    absent = [path for path in lanes.directories(home, name) if path.is_symlink() or not path.is_dir()]
+    if absent:
+        listed = ", ".join(str(path.relative_to(home.path)) for path in absent)
+        raise Refused(f"these lanes of {name} are no directories: {listed}; run prepare --apply first")
+
+
+def _router(home: Home, installed: Fleet) -> Iterator[Wanted]:
+    yield directory(home.router_state, 0o700)
+    yield document(home.router, router.config(home, installed))
+    yield document(home.selected, router.verdict(installed))
+
+
+def _notes(home: Home, installed: Fleet, members: tuple[Member, ...], missing: list[str]) -> Iterator[str]:
+    yield f"recorded: {', '.join(member.name for member in members)}"
+    if missing:
+        yield f"still missing: {', '.join(missing)}; router.json and selected.json come with the last member"
+        if home.selected.exists():
+            yield f"warning: {home.selected.name} is there although members are missing; it is left alone"
+    for warning in installed.warnings:
+        yield f"warning: {warning}"

@@ -1,0 +1,112 @@
+"""The checkouts this deployment leans on: where each is found, and at which commit it is wanted."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from kit import jsontext
+from kit.errors import Refused
+
+PINS = Path(__file__).with_name("siblings.json")
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How one sibling is recognised: its variable, its directory names, a file that only it holds."""
+
+    variable: str
+    directories: tuple[str, ...]
+    witness: str
+
+
+KINDS = {
+    "router": Kind("AMAP_ROUTER_REPO", ("amap-router-local",), "router/reset.py"),
+    "connector": Kind("AMAP_CONNECTOR_REPO", ("amap-connector-claude",), "bin/inbox-delivery"),
+    "spec": Kind("AMAP_SPEC_DIR", ("amap-spec", ".amap-spec"), "fixtures/validate.py"),
+}
+
+
+@dataclass(frozen=True)
+class Sibling:
+    """A checkout that was found: by its variable, or beside this repository or one of its parents."""
+
+    name: str
+    path: Path  # absolute, symlinks not resolved
+    how: Literal["variable", "beside"]
+
+
+@dataclass(frozen=True)
+class Pin:
+    """Where a sibling comes from and the commit it is wanted at; None follows its default branch."""
+
+    name: str
+    url: str
+    commit: str | None
+
+
+def find(name: str, environ: Mapping[str, str], repository: Path) -> Sibling:
+    """The checkout `name` (router, connector, spec); Refused names the variable that says where it is.
+
+    A variable that is set and not empty is the only place looked at. Otherwise the first directory of the right name
+    that holds the witness wins, searched from the repository's own place upwards.
+    """
+    kind = KINDS[name]
+    stated = environ.get(kind.variable)
+    if stated:
+        path = Path(os.path.abspath(stated))
+        if not (path / kind.witness).is_file():
+            raise Refused(f"{kind.variable} is {stated}, which holds no {kind.witness}: set it to that checkout")
+        return Sibling(name, path, "variable")
+    found = _beside(kind, Path(os.path.abspath(repository)))
+    if found is None:
+        raise Refused(
+            f"no {kind.directories[0]} checkout (with {kind.witness}) lies beside {repository} or a parent of it: "
+            f"run amap siblings --apply, or set {kind.variable}"
+        )
+    return Sibling(name, found, "beside")
+
+
+def found(environ: Mapping[str, str], repository: Path) -> tuple[Sibling, ...]:
+    """Every sibling that is there. One that is nowhere is left out; a variable that is set wrong is Refused."""
+    return tuple(
+        find(name, environ, repository)
+        for name, kind in KINDS.items()
+        if environ.get(kind.variable) or _beside(kind, Path(os.path.abspath(repository))) is not None
+    )
+
+
+def load_pins(path: Path = PINS) -> tuple[Pin, ...]:
+    """The pins in siblings.json, in file order; Refused on an unknown key, a bad url or a bad commit."""
+    document = jsontext.parse_object(jsontext.read_bytes(path, "restore it from the checkout"), str(path))
+    entries = jsontext.check_keys(document, ("siblings",), str(path))["siblings"]
+    if not isinstance(entries, list) or not entries:
+        raise Refused(f"{path}: siblings must be a list with at least one entry")
+    pins = tuple(_pin(entry, f"{path}: siblings[{index}]") for index, entry in enumerate(entries))
+    if len({pin.name for pin in pins}) != len(pins):
+        raise Refused(f"{path}: a sibling stands twice: name each once")
+    return pins
+
+
+def _beside(kind: Kind, repository: Path) -> Path | None:
+    candidates = (parent / name for parent in repository.parents for name in kind.directories)
+    return next((path for path in candidates if (path / kind.witness).is_file()), None)
+
+
+def _pin(entry: object, where: str) -> Pin:
+    fields = jsontext.check_keys(entry, ("name", "url", "commit"), where)
+    name, url, commit = fields["name"], fields["url"], fields["commit"]
+    if not isinstance(name, str) or _NAME.fullmatch(name) is None:
+        raise Refused(f"{where}: name is {name!r}: write a-z, 0-9 and hyphens")
+    if not isinstance(url, str) or not url.startswith("https://"):
+        raise Refused(f"{where}: url is {url!r}: write an https:// address")
+    if commit is not None and (not isinstance(commit, str) or _COMMIT.fullmatch(commit) is None):
+        raise Refused(f"{where}: commit is {commit!r}: write 40 lower-case hexadecimal digits, or null")
+    return Pin(name, url, commit)
