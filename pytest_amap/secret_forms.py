@@ -1,0 +1,93 @@
+"""The shapes in which one secret can stand in a text, as byte strings to look for. Pure.
+
+Sources of the list: facts/anchors.md C3 (measured leaks of pytest, and the encoders of other maskers).
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import shlex
+import urllib.parse
+from collections.abc import Callable, Iterable
+
+TAIL = 20
+"""Claude Code keeps the last 20 characters of a key in `.claude.json`, so they are a secret of their own."""
+
+
+def values(secret: str) -> set[str]:
+    """What must stay hidden of one secret: itself, its last 20 characters, each long line of it."""
+    whole = secret.strip()
+    hidden = {whole}
+    if len(whole) > TAIL:
+        hidden.add(whole[-TAIL:])
+    lines = [line.strip() for line in whole.splitlines()]
+    return hidden | ({line for line in lines if len(line) > TAIL} if len(lines) > 1 else set())
+
+
+def exact(value: str) -> set[bytes]:
+    """The forms whose letters keep their case: plain, escaped and base64 ones."""
+    texts = _escaped(value)
+    return {_bytes(text) for text in texts} | {
+        form for text in (value, _json(value)) for form in _base64_inside(_bytes(text))
+    }
+
+
+def folded(value: str) -> set[bytes]:
+    """The forms that are written in either case: hexadecimal and percent-encoded ones, in lower case here."""
+    raw = _bytes(value)
+    forms = {raw.hex().encode(), raw.hex(":").encode(), "".join(f"\\x{byte:02x}" for byte in raw).encode()}
+    for safe in ("", "/", "!'()*~", "/:@!$&'()*+,;="):
+        once = urllib.parse.quote(raw, safe=safe)
+        forms |= {once.encode(), once.replace("%20", "+").encode(), urllib.parse.quote(once, safe="").encode()}
+    return {form.lower() for form in forms} - {raw.lower()}
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _json(text: str) -> str:
+    return json.dumps(text)[1:-1]
+
+
+def _escaped(value: str) -> set[str]:
+    """JSON inside JSON, XML around any of it, repr, and what shells write."""
+    once = {_json(value), json.dumps(value, ensure_ascii=False)[1:-1]}
+    texts = {value, *once, *(_json(text) for text in once)}
+    texts |= {repr(value)[1:-1], repr(_bytes(value))[2:-1]}
+    texts |= set(_apply(_XML, texts))
+    return texts | set(_apply(_SHELL, (value,)))
+
+
+def _apply(escapes: Iterable[Callable[[str], str]], texts: Iterable[str]) -> Iterable[str]:
+    texts = list(texts)
+    return (escape(text) for escape in escapes for text in texts)
+
+
+_XML: tuple[Callable[[str], str], ...] = (
+    html.escape,
+    lambda text: html.escape(text, quote=False),
+    lambda text: html.escape(text).replace("&#x27;", "&#39;").replace("&quot;", "&#34;"),
+    lambda text: html.escape(text).replace("&#x27;", "&apos;"),
+    lambda text: html.escape(text, quote=False).replace('"', "&quot;"),
+)
+
+_SHELL: tuple[Callable[[str], str], ...] = (
+    lambda text: shlex.quote(text).removeprefix("'").removesuffix("'"),
+    lambda text: text.replace("'", r"'\''"),
+    lambda text: text.replace("\\", "\\\\").replace("'", r"\'"),
+    lambda text: "".join(f"\\{char}" if char in '\\"$`' else char for char in text),
+    lambda text: "".join(char if char.isalnum() or char in "_-./,:=@%+" else f"\\{char}" for char in text),
+)
+
+
+def _base64_inside(raw: bytes) -> set[bytes]:
+    """What base64 of any text around `raw` must hold: one form for each of three offsets, in both alphabets."""
+    forms = set()
+    for offset in range(3):
+        encoded = base64.b64encode(bytes(offset) + raw)
+        known = encoded[(0, 2, 3)[offset] : (offset + len(raw)) * 8 // 6]
+        forms |= {known, known.replace(b"+", b"-").replace(b"/", b"_")}
+    return forms
