@@ -28,6 +28,7 @@ class Ran:
     started: str
     ended: str
     timed_out: bool = False
+    seconds: float = 0.0
     record: str = ""
 
     @property
@@ -128,3 +129,16 @@ def build(kind: Any, data: Any) -> Any:
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         return kind(data)
     return data
+
+
+def referring(value: Any) -> Any:
+    """Like `plain`, but an observation that has its own record stands as {"record": path}."""
+    if isinstance(value, (Ran, Read, Listing, Stat)) and value.record:
+        return {"record": value.record}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: referring(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {str(key): referring(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [referring(item) for item in value]
+    return plain(value)

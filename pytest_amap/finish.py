@@ -1,0 +1,132 @@
+"""The end of a run: close the chain, write every file in one place, scan for secrets, seal, and say where it all is."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_amap import chain, page_plugin
+from pytest_amap.evidence import EvidenceError
+from pytest_amap.options import Options
+from pytest_amap.report import ctrf, markdown, statement, terminal
+from pytest_amap.run import Run
+
+RESULTS, STATEMENT, SUMS = "results.json", "statement.json", "SHA256SUMS"
+REPORTS = {"live": "POC-REPORT.md", "rehearsal": "REHEARSAL-REPORT.md"}
+
+
+def close(run: Run) -> None:
+    """End the chain: nothing is recorded after this, and the head is known to every report."""
+    if run.evidence is None:
+        return
+    try:
+        run.cleanup.close()
+    except Exception as error:
+        cleanup_failed(run, error)
+    try:
+        run.head = run.evidence.close_chain()
+    except EvidenceError as error:
+        report_failed(run, error)
+
+
+def cleanup_failed(run: Run, error: BaseException) -> None:
+    run.step(8, "cleanup", "failed", f"{type(error).__name__}: {error}")
+
+
+def report_failed(run: Run, error: BaseException) -> None:
+    run.step(9, "report", "failed", str(error))
+
+
+def write(run: Run, config: pytest.Config) -> None:
+    """Results, report, page, statement, sums and seal, also after an interrupt."""
+    if run.evidence is None or run.replay_of:
+        return
+    if not run.head:
+        close(run)
+    run.step(8, "cleanup", "done") if "cleanup" not in run.steps else None
+    run.step(9, "report", "done") if "report" not in run.steps else None
+    try:
+        files(run, config)
+    except (EvidenceError, OSError) as error:
+        report_failed(run, error)
+
+
+def files(run: Run, config: pytest.Config) -> None:
+    evidence = run.evidence
+    assert evidence is not None
+    hidden = evidence.redactor
+    leaks = [found for path in written(run, config) for found in leaked(path, hidden.leaks, run.options)]
+    if leaks:
+        run.step(9, "report", "failed", f"a secret stands in a written file: {'; '.join(leaks)}; do not hand this evidence on")
+    result = run.result()
+    name = REPORTS[run.kind]
+    evidence.write(RESULTS, hidden.text(json.dumps(ctrf.results(result), indent=1, ensure_ascii=False)) + "\n")
+    evidence.write(name, hidden.text(markdown.draft(result)))
+    page = evidence.folder / page_plugin.NAME
+    if page.is_file():
+        page.chmod(0o600)
+    reports = [RESULTS, name, *([page_plugin.NAME] if page.is_file() else [])]
+    digests = {os.path.relpath(evidence.root / record, evidence.folder): chain.digest((evidence.root / record).read_bytes()) for record in evidence.records}
+    digests |= {report: chain.digest((evidence.folder / report).read_bytes()) for report in reports}
+    evidence.write(STATEMENT, json.dumps(statement.statement(result, digests), indent=1, ensure_ascii=False) + "\n")
+    evidence.seal([*reports, STATEMENT])
+    if run.kind == "live" and result.complete:
+        operators_copy(run, evidence.root / REPORTS["live"], evidence.folder / REPORTS["live"])
+
+
+def written(run: Run, config: pytest.Config) -> list[Path]:
+    """Every file this session wrote so far, the person's own --junitxml and --html included."""
+    assert run.evidence is not None
+    own = [run.evidence.root / record for record in run.evidence.records]
+    asked = [getattr(config.option, name, None) for name in ("xmlpath", "htmlpath")]
+    return [path for path in [*own, run.evidence.folder / page_plugin.NAME, *(Path(p) for p in asked if p)] if path.is_file()]
+
+
+def leaked(path: Path, leaks: Any, options: Options) -> list[str]:
+    return [f"{name} in {path.name}" for name in leaks(path.read_bytes())]
+
+
+def operators_copy(run: Run, copy: Path, draft: Path) -> None:
+    """Replace the operator's copy only while it is byte-equal to a draft of ours."""
+    if copy.is_symlink() or (copy.exists() and not is_draft(copy)):
+        run.left.append(f"{copy.name} was edited and is kept; the new draft is runs/{draft.parent.name}/{draft.name}")
+        return
+    part = copy.with_name(f".{copy.name}.part")
+    part.write_bytes(draft.read_bytes())
+    part.chmod(0o600)
+    part.replace(copy)
+
+
+def is_draft(copy: Path) -> bool:
+    content = copy.read_bytes()
+    return any(draft.read_bytes() == content for draft in copy.parent.glob(f"runs/*/{copy.name}"))
+
+
+def summarise(run: Run, reporter: Any) -> None:
+    """The closing lines: one a check, where the report is, what to do next."""
+    reporter.section(f"{run.suite.name} {'REHEARSAL' if run.kind == 'rehearsal' else run.kind}", sep="=")
+    shown = run.options.shown(os.fspath(run.folder)) if run.folder else ""
+    exists = bool(run.folder and (run.folder / REPORTS[run.kind]).is_file()) and not run.replay_of
+    places = terminal.Places(
+        report=os.path.join(shown, REPORTS[run.kind]) if exists else "",
+        page=os.path.join(shown, page_plugin.NAME) if exists and (run.folder / page_plugin.NAME).is_file() else "",  # type: ignore[operator]
+        evidence=os.path.dirname(os.path.dirname(shown)) if exists else "",
+        command="pytest tests_live --apply" + (" --rehearsal" if run.kind == "rehearsal" else ""),
+    )
+    for line in terminal.summary(run.result(), reporter._tw.fullwidth, places):
+        reporter.line(line.text, **line.markup)
+
+
+def selecting_not_pass(options: Options) -> str:
+    """For --lf: the -k that selects what was not PASS in the newest run of this home."""
+    try:
+        newest = Path(options.home) / "evidence" / "latest" / RESULTS
+        tests = json.loads(newest.read_text())["results"]["tests"]
+        names = [test["name"] for test in tests if test["rawStatus"] != "PASS"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return "select with -k instead"
+    return f"give -k '{' or '.join(names)}' instead" if names else "nothing of the newest run is short of PASS"

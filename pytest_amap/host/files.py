@@ -1,0 +1,82 @@
+"""Reading host files that agents may have written: no symlink followed, no blocking open, a size cap."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from datetime import UTC, datetime
+
+from pytest_amap.observations import Listing, Read, Stat
+
+LARGEST = 4 << 20
+"""Bytes that one file may have to be read at all."""
+
+MOST_NAMES = 10_000
+
+
+def stamp(seconds: float) -> str:
+    """UTC, ISO 8601 with milliseconds and Z."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    except (ValueError, OverflowError, OSError):
+        return ""
+
+
+def read(path: str, cap: int = LARGEST) -> Read:
+    """The file's text, or why not; a symlink in the last place, a FIFO or a hard link elsewhere is not followed."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    except OSError as error:
+        return Read(path, None, "symlink" if error.errno == errno.ELOOP else name_of(error))
+    try:
+        info = os.fstat(descriptor)
+        about = {
+            "mode": f"{stat.S_IMODE(info.st_mode):o}",
+            "uid": info.st_uid,
+            "gid": info.st_gid,
+            "size": info.st_size,
+            "mtime": stamp(info.st_mtime),
+        }
+        if not stat.S_ISREG(info.st_mode):
+            return Read(path, None, "not a regular file", **about)  # type: ignore[arg-type]
+        if info.st_size > cap:
+            return Read(path, None, "too large", **about)  # type: ignore[arg-type]
+        data = b""
+        while chunk := os.read(descriptor, 1 << 20):
+            data += chunk
+            if len(data) > cap:
+                return Read(path, None, "too large", **about)  # type: ignore[arg-type]
+        return Read(path, data.decode("utf-8", "replace"), None, **about)  # type: ignore[arg-type]
+    except OSError as error:
+        return Read(path, None, name_of(error))
+    finally:
+        os.close(descriptor)
+
+
+def listing(path: str) -> Listing:
+    """The names in a directory, sorted; more than 10,000 are "too many"."""
+    try:
+        if stat.S_ISLNK(os.lstat(path).st_mode):
+            return Listing(path, (), "symlink")
+        names = sorted(os.listdir(path))
+    except OSError as error:
+        return Listing(path, (), name_of(error))
+    return Listing(path, (), "too many") if len(names) > MOST_NAMES else Listing(path, tuple(names))
+
+
+def look(path: str) -> Stat:
+    """lstat, or "absent", or the errno name as `problem`."""
+    try:
+        info = os.lstat(path)
+    except FileNotFoundError:
+        return Stat(path, "absent")
+    except OSError as error:
+        return Stat(path, "unreadable", problem=name_of(error))
+    kinds = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "symlink"}
+    kind = kinds.get(stat.S_IFMT(info.st_mode), "other")
+    return Stat(path, kind, f"{stat.S_IMODE(info.st_mode):o}", info.st_uid, info.st_gid, stamp(info.st_mtime))
+
+
+def name_of(error: OSError) -> str:
+    return errno.errorcode.get(error.errno or 0, str(error.errno))

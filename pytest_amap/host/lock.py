@@ -1,0 +1,90 @@
+"""One run a host: a lock below the home, and one per gateway endpoint and user."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import socket
+import struct
+import sys
+import time
+from pathlib import Path
+
+from pytest_amap.host.files import stamp
+
+LOCK = ".amap.lock"
+
+
+class Held(Exception):
+    """Another run holds it; the text says who."""
+
+
+def endpoint(port: int) -> socket.socket:
+    """Hold the gateway endpoint for this user: an abstract AF_UNIX name, which each network namespace has of its own.
+
+    It leaves nothing on any disk and ends with this process. Raises Held.
+    """
+    name = f"\0pytest-amap/127.0.0.1:{port}/{os.getuid()}"
+    held = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        held.bind(name)
+        held.listen(8)
+    except OSError:
+        held.close()
+        raise Held(f"the gateway on port {port} is in use by {holder(name)}") from None
+    return held
+
+
+def holder(name: str) -> str:
+    """Who listens on an abstract name, as far as the kernel tells."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer:
+        try:
+            peer.settimeout(1)
+            peer.connect(name)
+            pid, _, _ = struct.unpack("3i", peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+        except OSError:
+            return "another run"
+    return described(pid)
+
+
+def described(pid: int) -> str:
+    try:
+        command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+        started = stamp(os.stat(f"/proc/{pid}").st_mtime)
+    except OSError:
+        return f"pid {pid}"
+    return f"pid {pid}, started {started}: {command[:200]}"
+
+
+class HomeLock:
+    """The lock below the home; a dead holder's is taken over, and `note` says so."""
+
+    def __init__(self, home: Path) -> None:
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        self.note = ""
+        self._file = os.open(home / LOCK, flags, 0o600)
+        before = os.pread(self._file, 4096, 0)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(self._file)
+            raise Held(f"{home} is in use by {said(before)}") from None
+        if before:
+            self.note = f"a lock left by {said(before)} was taken over"
+        os.ftruncate(self._file, 0)
+        who = {"pid": os.getpid(), "started": stamp(time.time()), "command": " ".join(sys.argv)[:300]}
+        os.pwrite(self._file, json.dumps(who).encode(), 0)
+
+    def release(self) -> None:
+        with contextlib.suppress(OSError):
+            os.ftruncate(self._file, 0)
+            os.close(self._file)
+
+
+def said(content: bytes) -> str:
+    with contextlib.suppress(ValueError, KeyError, TypeError):
+        who = json.loads(content)
+        return f"pid {who['pid']}, started {who['started']}: {who['command']}"
+    return "another run"

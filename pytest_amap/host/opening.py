@@ -1,0 +1,70 @@
+"""Open a run: survey first, and files only when nothing is missing or wrong."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_amap.commands import Commands
+from pytest_amap.evidence import Evidence, EvidenceError
+from pytest_amap.host import lock, survey
+from pytest_amap.host.host import Host
+from pytest_amap.host.lab import Lab
+from pytest_amap.redaction import Redactor
+from pytest_amap.run import Run
+
+LIVE, REHEARSAL = "live", "rehearsal"
+
+
+def open_run(run: Run, environ: Mapping[str, str]) -> Lab:
+    """Survey the host; when all is good, make the home and its evidence, and the doorway to the host."""
+    options = run.options
+    run.kind = REHEARSAL if options.rehearsal else LIVE
+    ground = survey.survey(options, environ)
+    lab = Lab(options=options, ground=ground, commands=commands_of(run, ground), run=run)
+    if ground.problems:
+        return lab
+    assert ground.home is not None
+    try:
+        make_home(ground)
+        evidence = Evidence.open(ground.home.evidence, redactor_of(run, environ), host=run.kind)
+    except (EvidenceError, lock.Held, OSError) as error:
+        ground.problems.append(survey.Problem(options.shown(str(error)), "mend that and run again"))
+        return lab
+    for held in ground.locks:
+        if isinstance(held, lock.HomeLock) and held.note:
+            run.left.append(held.note)
+    run.evidence = evidence
+    run.left.extend(f"run {name} had not ended and was sealed as abandoned" for name in evidence.abandoned)
+    run.host = Host(evidence, environ=environ, cwd=os.fspath(options.repository), key=environ.get(survey.KEY), say=run.say)
+    return lab
+
+
+def make_home(ground: survey.Ground) -> None:
+    """The home is made by the first write of a run; kit prepare sets its mode."""
+    assert ground.home is not None
+    path: Path = ground.home.path
+    if not path.exists():
+        path.mkdir(mode=0o755)
+        path.chmod(0o755)
+        ground.locks.append(lock.HomeLock(path))
+
+
+def redactor_of(run: Run, environ: Mapping[str, str]) -> Redactor:
+    names = (survey.KEY, "CLAUDE_CODE_MESSAGING_TOKEN", *run.options.secrets)
+    return Redactor({name: environ[name] for name in names if environ.get(name, "").strip()})
+
+
+def commands_of(run: Run, ground: survey.Ground) -> Commands:
+    """The builders with this run's names; placeholders stand where a dry run does not know one."""
+    options = run.options
+    built = Commands(
+        openshell=options.openshell,
+        gateway=options.gateway,
+        docker=options.docker,
+        image=options.image,
+        deadlines=options.deadlines,
+    )
+    return replace(built, workspace=ground.fleet.workspace) if ground.fleet else built

@@ -1,0 +1,91 @@
+"""The one function that starts a process for the suite."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO
+
+GRACE = 5.0
+"""Seconds that a group gets to be gone after SIGKILL."""
+
+LARGEST = 64 << 20
+"""Bytes of one stream that are read back; what lies between head and tail of more is not."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a command ended: `exit` is None when it could not start or was stopped at its deadline."""
+
+    exit: int | None
+    stdout: bytes
+    stderr: bytes
+    timed_out: bool
+    seconds: float
+
+
+def run(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout: float) -> Finished:
+    """Run `argv` with an empty stdin in a session of its own, for at most `timeout` seconds.
+
+    Output goes to files, not pipes: a grandchild that keeps a stream open cannot keep us waiting. The whole group
+    is killed at the deadline, on any exception, and after the command's end. Never raises for
+    what the command does; a program that cannot start has `exit` None and the reason on stderr.
+    """
+    begun = time.monotonic()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        try:
+            process = subprocess.Popen(
+                list(argv), cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
+            )
+        except (OSError, ValueError) as error:
+            said = f"{argv[0] if argv else ''}: {getattr(error, 'strerror', None) or error}"
+            return Finished(None, b"", said.encode(errors="replace"), False, time.monotonic() - begun)
+        timed_out = False
+        try:
+            process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            timed_out = True
+        finally:
+            end(process)
+        seconds = time.monotonic() - begun
+        return Finished(None if timed_out else process.returncode, content(out), content(err), timed_out, seconds)
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Kill the process's group; its id is its own, since it leads a session."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(GRACE)
+
+
+def content(stream: IO[bytes]) -> bytes:
+    size = stream.seek(0, os.SEEK_END)
+    stream.seek(0)
+    if size <= LARGEST:
+        return stream.read()
+    head = stream.read(LARGEST // 2)
+    stream.seek(size - LARGEST // 2)
+    return head + f"\n[{size - LARGEST} bytes not read]\n".encode() + stream.read()
+
+
+DROPPED = ("FORCE_COLOR", "CLICOLOR_FORCE", "CLICOLOR", "PY_COLORS", "CLAUDE_CODE_MESSAGING_TOKEN", "ANTHROPIC_API_KEY")
+FIXED = {"LC_ALL": "C", "LANGUAGE": "C", "NO_COLOR": "1", "TERM": "dumb", "PYTHONDONTWRITEBYTECODE": "1"}
+SELECTORS = "OPENSHELL_"
+
+
+def ambient_selectors(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Names of the variables that would move the CLI to another gateway or workspace; children never see them."""
+    return tuple(sorted(name for name in environ if name.startswith(SELECTORS)))
+
+
+def child_environment(environ: Mapping[str, str], key: str | None = None) -> dict[str, str]:
+    """The environment of a child: C locale, no colour, no ambient OPENSHELL_* selector, the API key only where given."""
+    kept = {n: v for n, v in environ.items() if n not in DROPPED and not n.startswith((SELECTORS, "PYTEST_"))}
+    return kept | FIXED | ({"ANTHROPIC_API_KEY": key} if key else {})

@@ -1,0 +1,200 @@
+"""The session of live checks: opening a run, its steps and checks as pytest works through them."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.errors import Refused
+from pytest_amap import page_plugin, selection
+from pytest_amap.catalogue import L1, Step
+from pytest_amap.failures import StepFailed, StepRefused
+from pytest_amap.host.host import Host, Place
+from pytest_amap.options import Options, options_key
+from pytest_amap.redacted_reports import RedactedReports
+from pytest_amap.results import StepResult
+from pytest_amap.run import Run
+from pytest_amap.verdicts import PASS
+
+run_key = pytest.StashKey[Run]()
+
+STEP_DONE = PASS
+"""The outcome that --only-step contributes to the exit code where no check was selected."""
+
+CHECK_STEP = 8
+
+
+def narrow_arguments(config: pytest.Config, chosen: Options) -> None:
+    """With --apply, --rehearsal or --replay and no path, collect the live checks alone."""
+    asked = chosen.apply or chosen.rehearsal or chosen.replay or chosen.only_step is not None
+    if asked and config.args_source is config.ArgsSource.TESTPATHS:
+        config.args[:] = [str(config.rootpath / "tests_live")]
+
+
+def ignored(path: Path, chosen: Options) -> bool | None:
+    """--only-step below 8 collects the one test of that step and no check; otherwise that test does not exist."""
+    if "tests_live" not in path.parts or not path.name.startswith("test_"):
+        return None
+    alone = chosen.only_step is not None and chosen.only_step < CHECK_STEP
+    return True if (path.name == "test_step.py") is not alone else None
+
+
+def open_run(session: pytest.Session, items: Sequence[pytest.Item]) -> None:
+    """Open the run: first everything that needs no program, and files only when all of that is good."""
+    from pytest_amap.host import opening
+
+    config = session.config
+    chosen = config.stash[options_key]
+    selected = tuple(name for item in items if (name := selection.check_id(item, L1)))
+    run = config.stash[run_key] = Run(L1, chosen, selected, declared=chosen.declared)
+    run.say = Speaker(config)
+    lab = opening.open_run(run, os.environ)
+    if run.evidence is None:
+        return
+    config.pluginmanager.register(RedactedReports(run.evidence.redactor), "amap-redaction")
+    page_plugin.register(session, run, chosen.shown_home)
+
+
+def open_replay(config: pytest.Config, items: Sequence[pytest.Item]) -> None:
+    replay = config.pluginmanager.getplugin("amap-replay")
+    selected = tuple(name for item in items if (name := selection.check_id(item, L1)))
+    assert replay is not None
+    config.stash[run_key] = replay.open(L1, config.stash[options_key], selected)
+
+
+def step_of(fixture: str) -> Step | None:
+    return next((step for step in L1.steps if step.fixture == fixture), None)
+
+
+@contextmanager
+def doing(run: Run, step: Step) -> Iterator[None]:
+    """One step fixture being set up: its records, its outcome, and one error block when it fails."""
+    begun = time.monotonic()
+    place: AbstractContextManager[Any] = run.host.at(Place(step.number)) if run.host else nullcontext()
+
+    def ended(outcome: str, reason: str) -> None:
+        run.step(step.number, step.fixture, outcome, reason, time.monotonic() - begun)
+        took = run.steps[step.fixture].seconds
+        run.say(f"step {step.number} {step.fixture}: {outcome}{f' ({reason})' if reason and outcome == 'already' else ''}, {took:.1f} s")
+
+    try:
+        with place:
+            yield
+    except KeyboardInterrupt:
+        ended("not-run", "interrupted")
+        raise
+    except (StepFailed, Refused) as error:
+        ended("refused" if isinstance(error, StepRefused) else "failed", str(error))
+        pytest.fail(f"step {step.number} ({step.fixture}): {error}", pytrace=False)
+    except BaseException as error:
+        ended("failed", f"{type(error).__name__}: {error}")
+        raise
+    ended("already" if step.fixture in run.already else "done", run.already.get(step.fixture, ""))
+
+
+@contextmanager
+def judging(run: Run, check: str) -> Iterator[None]:
+    """One check from setup to teardown: the records made meanwhile are its own."""
+    if run.host is None or run.evidence is None:
+        yield
+        return
+    before = len(run.evidence.records)
+    with run.host.at(Place(CHECK_STEP, check)):
+        yield
+    prefix = f"step-{CHECK_STEP}/"
+    run.observed[check] = [record for record in run.evidence.records[before:] if record.startswith(prefix)]
+
+
+def skip_after_failure(run: Run, item: pytest.Item) -> None:
+    """A check that needs a failed step says which, in one line, and does not fail the same way again."""
+    for step in run.suite.steps:
+        result: StepResult | None = run.steps.get(step.fixture)
+        if result and result.outcome in ("failed", "refused") and step.fixture in getattr(item, "fixturenames", ()):
+            pytest.skip(f"step {step.number} ({step.fixture}) {result.outcome}: {result.reason}")
+
+
+def note_phase(run: Run, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
+    """What setup, call or teardown of a check means for its verdict."""
+    check = selection.check_id(item, run.suite)
+    if report.when == "teardown" and report.failed:
+        run.step(CHECK_STEP, "cleanup", "failed", error_text(call))
+    if not check:
+        return
+    concluded = call.excinfo is not None and call.excinfo.value is run.concluded.get(check)
+    if hasattr(report, "wasxfail"):
+        run.spoiled.setdefault(check, "xfail proves nothing")
+    elif report.skipped and not concluded:
+        run.spoiled.setdefault(check, dependency_reason(run, item, skip_reason(report)))
+    elif report.failed and not concluded:
+        run.spoiled.setdefault(check, error_text(call))
+        if report.when == "setup" and not run.steps_failed:
+            run.step(CHECK_STEP, "cleanup", "failed", f"setup of {check}: {error_text(call)}")
+    if report.when == "teardown":
+        run.ended.add(check)
+    report.amap_verdict = run.result_of(check).outcome  # type: ignore[attr-defined]
+    report.amap_check = check  # type: ignore[attr-defined]
+    if report.when == "call":
+        result = run.result_of(check)
+        item.user_properties.extend(
+            [("amap_outcome", str(report.amap_verdict)), ("amap_reason", result.reason), ("amap_records", " ".join(result.records))]  # type: ignore[attr-defined]
+        )
+
+
+def error_text(call: pytest.CallInfo[None]) -> str:
+    assert call.excinfo is not None
+    text = str(call.excinfo.value)
+    return text if isinstance(call.excinfo.value, pytest.fail.Exception) else f"{call.excinfo.typename}: {text}"
+
+
+def skip_reason(report: pytest.TestReport) -> str:
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return reason.removeprefix("Skipped: ")
+
+
+def dependency_reason(run: Run, item: pytest.Item, reason: str) -> str:
+    """pytest-dependency's words do not say how the other check ended; ours do."""
+    mark = item.get_closest_marker("dependency")
+    for premise in mark.kwargs.get("depends", ()) if mark else ():
+        if reason.endswith(f"depends on {premise}"):
+            return f"not judged: {premise} is {run.result_of(premise).outcome}"
+    return reason
+
+
+def header(config: pytest.Config) -> list[str]:
+    """What this session will do and where; runs no command."""
+    chosen = config.stash.get(options_key, None)
+    if chosen is None or not (chosen.apply or chosen.replay):
+        return []
+    loaded = Path(sys.modules["pytest_amap"].__file__ or "").parent
+    if chosen.replay is not None:
+        return [f"amap: replay of {chosen.replay}"]
+    kind = "REHEARSAL host, proves the suite and never OpenShell" if chosen.rehearsal else "live host"
+    key = "set" if os.environ.get("ANTHROPIC_API_KEY", "").strip() else "not set"
+    lines = [f"amap: {kind}; home {chosen.shown_home or 'not given'}; gateway 127.0.0.1:{chosen.port}; API key {key}"]
+    lines.append(f"amap: fleet {chosen.fleet or 'the home own fleet.json, else examples/fleet.json'}")
+    if not loaded.is_relative_to(config.rootpath):
+        lines.append(f"amap: plugin loaded from {loaded}, not from this checkout")
+    return lines
+
+
+class Speaker:
+    """One line to the terminal from inside a fixture or a check; silent under -q and where output is no terminal."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._reporter = config.pluginmanager.getplugin("terminalreporter")
+        self._capture = config.pluginmanager.getplugin("capturemanager")
+        self._quiet = config.get_verbosity() < 0
+
+    def __call__(self, text: str) -> None:
+        if self._reporter is None or self._quiet:
+            return
+        with self._capture.global_and_fixture_disabled() if self._capture else nullcontext():
+            self._reporter.ensure_newline()
+            self._reporter.write_line(f"amap: {text}")

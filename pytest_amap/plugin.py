@@ -1,0 +1,195 @@
+"""The pytest hooks: each reads pytest, asks a module that knows, and writes back."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Generator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_amap import dryrun, finish, live, options, rehearse, selection
+from pytest_amap.catalogue import L1
+from pytest_amap.interrupts import Interrupts
+from pytest_amap.report import terminal
+from pytest_amap.run import Run
+from pytest_amap.verdicts import UNKNOWN, exit_code
+
+pytest_plugins = ["pytest_amap.rehearse", "pytest_amap.check"]
+
+run_key = live.run_key
+interrupts_key = pytest.StashKey[Interrupts]()
+collected_key = pytest.StashKey[int]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    options.add(parser)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> Generator[None, Any, int]:
+    """The exit code, outside everything, also of what fails in configure and unconfigure."""
+    status = int((yield) or 0)
+    if config.stash.get(rehearse.relayed_key, False):
+        return status
+    run = config.stash.get(run_key, None)
+    if run is None:
+        judging = config.option.apply or config.option.replay
+        return 1 if status == 3 and judging and not options.looks_only(config) else status
+    return exit_code(status, run.steps_failed, run.outcomes() if run.selected else [live.STEP_DONE])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "criterion: a pass criterion of the runbook (added to the live checks)")
+    config.addinivalue_line("markers", "unknown: an unknown of the runbook (added to the live checks)")
+    chosen = config.stash[options.options_key] = options.resolve(config)
+    live.narrow_arguments(config, chosen)
+    if config.option.replay or config.option.apply:
+        config.stash[options.not_pass_key] = finish.selecting_not_pass(chosen)
+    options.refuse(config, chosen)
+    config.pluginmanager.register(Finish(), "amap-finish")
+    if chosen.replay is not None and not options.looks_only(config):
+        from pytest_amap.replay import Replay
+
+        config.pluginmanager.register(Replay(config, chosen.replay), "amap-replay")
+    if chosen.apply and not options.looks_only(config):
+        interrupts = config.stash[interrupts_key] = Interrupts(lambda text: os.write(2, f"{text}\n".encode()) and None)
+        interrupts.install()
+        config.add_cleanup(interrupts.restore)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    return live.ignored(collection_path, config.stash[options.options_key])
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if selection.check_id(item, L1):
+        selection.mark(item, L1)
+        item.config.stash[collected_key] = item.config.stash.get(collected_key, 0) + 1
+    elif selection.is_step_test(item):
+        item.config.stash[collected_key] = item.config.stash.get(collected_key, 0) + 1
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    chosen = config.stash[options.options_key]
+    if (chosen.apply or chosen.replay) and not config.stash.get(collected_key, 0) and not config.option.collectonly:
+        raise pytest.UsageError("--apply and --replay judge live checks, and none was collected: give tests_live as the path")
+    selection.resolve_dependencies(items, L1)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    selection.in_run_order(session.items, L1)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    """Open the run, or show the plan of a dry run and leave the other items to pytest."""
+    config = session.config
+    if options.looks_only(config) or (session.testsfailed and not config.option.continue_on_collection_errors):
+        return None
+    mine = [item for item in session.items if selection.check_id(item, L1) or selection.is_step_test(item)]
+    if not mine:
+        return None
+    chosen = config.stash[options.options_key]
+    if chosen.replay is not None:
+        live.open_replay(config, mine)
+    elif chosen.apply:
+        live.open_run(session, mine)
+    else:
+        dryrun.show(config, mine)
+        session.items[:] = [item for item in session.items if item not in mine]
+        return None if session.items else True
+    return None
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_fixture_setup(fixturedef: Any, request: pytest.FixtureRequest) -> Generator[None, Any, Any]:
+    run = request.config.stash.get(run_key, None)
+    step = live.step_of(fixturedef.argname) if run is not None else None
+    if run is None or step is None or run.replay_of:
+        return (yield)
+    with live.doing(run, step):
+        return (yield)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    interrupts = item.config.stash.get(interrupts_key, None)
+    if interrupts is not None:
+        interrupts.again()
+    run = item.config.stash.get(run_key, None)
+    if run is not None:
+        live.skip_after_failure(run, item)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
+    run, check = item.config.stash.get(run_key, None), selection.check_id(item, L1)
+    if run is None or not check:
+        return (yield)
+    begun = time.monotonic()
+    with live.judging(run, check):
+        try:
+            return (yield)
+        finally:
+            run.seconds[check] = round(time.monotonic() - begun, 3)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    run = item.config.stash.get(run_key, None)
+    if run is not None:
+        live.note_phase(run, item, call, report)
+    return report
+
+
+def pytest_report_teststatus(report: pytest.TestReport, config: pytest.Config) -> Any:
+    """U for a check that is UNKNOWN; a failed one keeps pytest's own words and its traceback."""
+    if getattr(report, "amap_verdict", None) is UNKNOWN and report.skipped:
+        return terminal.status(UNKNOWN, report.failed)
+    return None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fixtures are torn down, no page is written yet: the chain ends here."""
+    run = session.config.stash.get(run_key, None)
+    if run is not None and not run.replay_of:
+        finish.close(run)
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    return live.header(config)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    run = config.stash.get(run_key, None)
+    if run is not None:
+        finish.summarise(run, terminalreporter)
+
+
+class Finish:
+    """Inside every other wrapper and around every plain hook: all files, in one place."""
+
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, Any, Any]:
+        run: Run | None = session.config.stash.get(run_key, None)
+        interrupts = session.config.stash.get(interrupts_key, None)
+        if run is None:
+            return (yield)
+        with interrupts or nullcontext():
+            try:
+                return (yield)
+            except BaseException as error:
+                finish.cleanup_failed(run, error)
+                return None
+            finally:
+                run.interrupted = interrupts.first if interrupts else ""
+                finish.write(run, session.config)

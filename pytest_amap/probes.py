@@ -1,0 +1,227 @@
+"""Small programs that try one thing inside a sandbox, and how their answers are read. Pure.
+
+Each is run as `python3 -c PROGRAM ARG...` by `sandbox exec`, and prints one line: MARK and a JSON object.
+No line with the mark means that the program did not run to its end, whatever the exit status says.
+Errors are reported by errno name, so that no locale or wording matters.
+"""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_amap.observations import Ran
+from pytest_amap.parsers import Unreadable
+
+MARK = "AMAP-PROBE "
+
+_START = f"""
+import errno, json, os, sys
+def name(e): return errno.errorcode.get(e.errno, type(e).__name__) if isinstance(e, OSError) else type(e).__name__
+def say(**found): print({MARK!r} + json.dumps(found), flush=True)
+"""
+
+
+def _program(body: str) -> tuple[str, ...]:
+    return ("python3", "-c", _START.strip() + "\n" + textwrap.dedent(body).strip() + "\n")
+
+
+def create(path: str, *, remove: bool) -> tuple[str, ...]:
+    """Create `path` anew: errno is None when that worked. `remove` takes it away again and says whether it is gone."""
+    body = """
+        path, remove = sys.argv[1], sys.argv[2] == "remove"
+        try:
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)); error = None
+        except OSError as e: error = name(e)
+        gone = None
+        if remove and error is None:
+            try: os.unlink(path)
+            except OSError as e: pass
+            gone = not os.path.lexists(path)
+        say(errno=error, gone=gone, uid=os.getuid(), pid=os.getpid())
+    """
+    return (*_program(body), path, "remove" if remove else "leave")
+
+
+def append(path: str) -> tuple[str, ...]:
+    """Open an existing file for appending; nothing is written. `exists` comes from lstat."""
+    body = """
+        path = sys.argv[1]
+        try:
+            os.close(os.open(path, os.O_WRONLY | os.O_APPEND)); error = None
+        except OSError as e: error = name(e)
+        say(errno=error, exists=os.path.lexists(path))
+    """
+    return (*_program(body), path)
+
+
+def names_in(path: str) -> tuple[str, ...]:
+    """List a directory: errno is None when that worked."""
+    body = """
+        try: found, error = sorted(os.listdir(sys.argv[1]))[:2000], None
+        except OSError as e: found, error = [], name(e)
+        say(errno=error, names=found)
+    """
+    return (*_program(body), path)
+
+
+def read(path: str) -> tuple[str, ...]:
+    """Read a file of up to 1 MiB, with its owner and mode."""
+    body = """
+        import stat
+        found = dict(errno=None, text=None, uid=None, gid=None, mode=None)
+        try:
+            info = os.stat(sys.argv[1]); found.update(uid=info.st_uid, gid=info.st_gid, mode="%o" % stat.S_IMODE(info.st_mode))
+            with open(sys.argv[1], "rb") as f: found["text"] = f.read(1 << 20).decode("utf-8", "replace")
+        except OSError as e: found["errno"] = name(e)
+        say(**found)
+    """
+    return (*_program(body), path)
+
+
+def ids() -> tuple[str, ...]:
+    """The uid, gid and groups that a process of `sandbox exec` has."""
+    return _program("say(uid=os.getuid(), gid=os.getgid(), groups=os.getgroups())")
+
+
+def fetch(url: str, seconds: int = 15) -> tuple[str, ...]:
+    """Open a URL: `reached` with the HTTP status, or the error's class, errno name and text."""
+    body = """
+        import urllib.error, urllib.request
+        found = dict(reached=False, status=None, error=None, errno=None, text="")
+        try:
+            found.update(reached=True, status=urllib.request.urlopen(sys.argv[1], timeout=float(sys.argv[2])).status)
+        except urllib.error.HTTPError as e: found.update(reached=True, status=e.code, text=str(e)[:300])
+        except Exception as e:
+            cause = getattr(e, "reason", e)
+            found.update(error=type(e).__name__, errno=name(cause) if isinstance(cause, OSError) else None, text=str(e)[:300])
+        say(**found)
+    """
+    return (*_program(body), url, str(seconds))
+
+
+NODE_FETCH = (
+    "const u=new URL(process.argv[1]);const r=require('https').get(u,{timeout:15000},s=>{"
+    "console.log('AMAP-PROBE '+JSON.stringify({reached:true,status:s.statusCode}));s.destroy();process.exit(0)});"
+    "r.on('timeout',()=>r.destroy(new Error('timeout')));"
+    "r.on('error',e=>{console.log('AMAP-PROBE '+JSON.stringify({reached:false,error:e.code||e.message}));process.exit(1)});"
+)
+
+
+def node_fetch(node: str, url: str) -> tuple[str, ...]:
+    """The same by node, a binary that the provider's profile lists."""
+    return (node, "-e", NODE_FETCH, url)
+
+
+def sessions(lister: str, home: str) -> tuple[str, ...]:
+    """What the payload's lister finds, asked as a module from the main process downwards.
+
+    `sandbox exec` starts its program beside the main process, never below it, so that running the lister itself
+    always finds nothing (runbook, "Where its evidence differs from the manual commands").
+    """
+    body = """
+        import importlib.machinery, importlib.util
+        sys.dont_write_bytecode = True
+        loader = importlib.machinery.SourceFileLoader("lister", sys.argv[1])
+        module = importlib.util.module_from_spec(importlib.util.spec_from_loader("lister", loader)); loader.exec_module(module)
+        table = module.process_table(module.PROC)
+        mains = sorted(pid for pid in table if module.runs(table[pid], module.MAIN))
+        rows = module.rows(module.PROC, sys.argv[2], mains[0]) if mains else []
+        say(main=mains[0] if mains else None, rows=[row if isinstance(row, str) else "\\t".join(map(str, row)) for row in rows])
+    """
+    return (*_program(body), lister, home)
+
+
+def put(path: str, text: str) -> tuple[str, ...]:
+    """Write a file only where nothing is."""
+    body = """
+        path, text = sys.argv[1], sys.argv[2]
+        try:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            f = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600); os.write(f, text.encode()); os.close(f); error = None
+        except OSError as e: error = name(e)
+        say(errno=error)
+    """
+    return (*_program(body), path, text)
+
+
+def state(path: str, text: str) -> tuple[str, ...]:
+    """Whether `path` is absent, holds exactly `text` ("ours"), or is something else."""
+    body = """
+        path, text = sys.argv[1], sys.argv[2]
+        if not os.path.lexists(path): found = "absent"
+        elif os.path.islink(path) or not os.path.isfile(path): found = "other"
+        else:
+            with open(path, "rb") as f: found = "ours" if f.read(65536) == text.encode() else "other"
+        say(state=found)
+    """
+    return (*_program(body), path, text)
+
+
+def take_back(path: str, text: str) -> tuple[str, ...]:
+    """Remove `path` if it holds exactly `text`; says the state it leaves."""
+    body = """
+        path, text = sys.argv[1], sys.argv[2]
+        if not os.path.lexists(path): found = "absent"
+        elif os.path.islink(path) or not os.path.isfile(path) or open(path, "rb").read(65536) != text.encode(): found = "other"
+        else: os.unlink(path); found = "absent"
+        say(state=found)
+    """
+    return (*_program(body), path, text)
+
+
+def directory(path: str) -> tuple[str, ...]:
+    """Names, modes and owners in a directory, and whether this user can make a file there."""
+    body = """
+        import stat
+        path, entries, error = sys.argv[1], [], None
+        try:
+            for n in sorted(os.listdir(path))[:200]:
+                i = os.lstat(os.path.join(path, n)); entries.append("%s %d:%d %s" % (stat.filemode(i.st_mode), i.st_uid, i.st_gid, n))
+        except OSError as e: error = name(e)
+        probe = os.path.join(path, ".amap-probe-%d" % os.getpid())
+        try: os.close(os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)); os.unlink(probe); writable = None
+        except OSError as e: writable = name(e)
+        say(errno=error, entries=entries, writable=writable)
+    """
+    return (*_program(body), path)
+
+
+def mounts() -> tuple[str, ...]:
+    """The sandbox's own mount table."""
+    return _program("say(text=open('/proc/self/mountinfo').read()[:200000])")
+
+
+def turns(home: str, needle: str) -> tuple[str, ...]:
+    """Which transcript entries hold `needle`: the type and role of each, from Claude Code's own *.jsonl files."""
+    body = """
+        import glob
+        found, files = [], sorted(glob.glob(os.path.join(sys.argv[1], ".claude/projects/*/*.jsonl")))[-50:]
+        for file in files:
+            with open(file, encoding="utf-8", errors="replace") as f:
+                for line in f:
+                    if sys.argv[2] in line:
+                        try: entry = json.loads(line)
+                        except ValueError: continue
+                        message = entry.get("message") if isinstance(entry.get("message"), dict) else {}
+                        content = message.get("content", "")
+                        tool = isinstance(content, list) and any(isinstance(b, dict) and b.get("type") == "tool_result" for b in content)
+                        found.append(dict(type=str(entry.get("type")), role=str(message.get("role")), tool=tool))
+        say(files=len(files), found=found[:50])
+    """
+    return (*_program(body), home, needle)
+
+
+def answer(ran: Ran) -> Mapping[str, Any] | Unreadable:
+    """The object a probe printed; Unreadable, with a reason a person understands, when it printed none."""
+    for line in reversed(ran.stdout.splitlines()):
+        if line.startswith(MARK):
+            try:
+                found = json.loads(line[len(MARK) :])
+            except ValueError:
+                break
+            if isinstance(found, dict):
+                return found
+    return Unreadable(f"the probe gave no answer ({ran.said})")

@@ -1,0 +1,116 @@
+"""Enter the rehearsal's world: run this very command line again inside it, and be its window to the person.
+
+The rehearsal host is reached as a program, never by import; facts about signals and exit codes are in the launcher.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+from pytest_amap import options as options_module
+
+MARK = "AMAP_REHEARSAL_WORLD"
+REHEARSAL = Path(__file__).with_name("rehearsal")
+RELAYED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+CANNOT_ENTER = (97, 98, 99)
+SIBLINGS = {
+    "amap-router-local": "AMAP_ROUTER_REPO",
+    "amap-connector-claude": "AMAP_CONNECTOR_REPO",
+    "amap-spec": "AMAP_SPEC_DIR",
+}
+relayed_key = pytest.StashKey[bool]()
+
+
+def inside() -> bool:
+    """Whether this process is in a world: the mark names the pid namespace, so a stale or inherited one never counts."""
+    try:
+        return os.environ.get(MARK) == os.readlink("/proc/self/ns/pid")
+    except OSError:
+        return False
+
+
+INSIDE = inside()
+os.environ.pop(MARK, None)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> int | None:
+    if config.option.rehearsal and "help" in config.option.fault:
+        print(subprocess.run([sys.executable, REHEARSAL / "faults.py"], capture_output=True, text=True, check=True).stdout, end="")
+        return 0
+    if not (config.option.apply and config.option.rehearsal) or options_module.looks_only(config) or INSIDE:
+        return None
+    options = options_module.resolve(config)
+    options_module.refuse(config, options)
+    if any(not isinstance(plugin, str) for plugin in config.invocation_params.plugins or ()):
+        raise pytest.UsageError("--rehearsal starts pytest anew and cannot take plugin objects along; use the command line")
+    capture = config.pluginmanager.getplugin("capturemanager")
+    if capture:
+        capture.suspend_global_capture(in_=True)
+    config.stash[relayed_key] = True
+    safe = [] if "" in sys.path or os.getcwd() in sys.path else ["-P"]
+    command = [sys.executable, *safe, "-m", "pytest", *map(str, config.invocation_params.args)]
+    return run(settings(config, options), command, str(config.invocation_params.dir))
+
+
+def settings(config: pytest.Config, options: options_module.Options) -> dict[str, object]:
+    """What the launcher needs to know, as JSON."""
+    home = Path(os.path.abspath(os.path.expanduser(config.option.amap_home))) if config.option.amap_home else fresh_home()
+    return {
+        "home": str(home),
+        "disk": f"{home}.host",
+        "checkout": str(config.rootpath),
+        "siblings": {name: os.environ[variable] for name, variable in SIBLINGS.items() if os.environ.get(variable)},
+        "package": str(REHEARSAL),
+        "python": sys.executable,
+        "faults": list(options.faults),
+        "api_key": os.environ.get("AMAP_REHEARSAL_API_KEY"),
+        "access": [str(config.rootpath), str(config.invocation_params.dir), str(home.parent)],
+    }
+
+
+def fresh_home() -> Path:
+    """A new directory's name under the user's state directory; nothing is made there by the outer process but parents."""
+    state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "pytest-amap"
+    state.mkdir(parents=True, exist_ok=True)
+    number = 1
+    while (state / f"rehearsal-{number}").exists() or (state / f"rehearsal-{number}.host").exists():
+        number += 1
+    return state / f"rehearsal-{number}"
+
+
+def run(world: dict[str, object], command: list[str], cwd: str) -> int:
+    """Start the launcher, relay signals, and turn its end into an exit code of ours."""
+    read, write = os.pipe()
+    relayed: list[int] = []
+
+    def relay(number: int, frame: FrameType | None) -> None:
+        relayed.append(number)
+        os.write(write, bytes([number]))
+
+    before = {s: signal.signal(s, relay) for s in RELAYED if signal.getsignal(s) is not signal.SIG_IGN}
+    try:
+        argv = [sys.executable, "-I", "-S", str(REHEARSAL / "world.py"), str(read), json.dumps(world), "--", *command]
+        keeper = subprocess.Popen(argv, pass_fds=[read], cwd=cwd)
+        os.close(read)
+        code = keeper.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        os.close(write)
+    if code in CANNOT_ENTER:
+        return 1
+    if code > 128 and code - 128 in RELAYED:
+        return 2
+    if code < 0 or code > 128:
+        print(f"rehearsal: the world was ended by signal {-code if code < 0 else code - 128}", file=sys.stderr)
+        return 1
+    return 2 if relayed and code == 1 else code
