@@ -42,6 +42,10 @@ def listed(names: list[str], none: str = "none") -> str:
     return ", ".join(names) if names else none
 
 
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def is_rehearsal(run: RunResult) -> bool:
     """Whether what the run shows was observed on the rehearsal host, also when it is replayed."""
     return run.host == "rehearsal" or run.replay_of.startswith("rehearsal")
