@@ -1,0 +1,165 @@
+"""What `openshell logs` prints: entries, network decisions, Landlock's start-up lines (openshell.md 1.11, 6.1, 6.4)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from . import Unreadable
+from .text import lines
+
+_ENTRY = re.compile(
+    r"\[(?P<epoch>[0-9]{1,12}\.[0-9]{1,9})\] \[(?P<source>\w+)\s*\] \[(?P<level>\w+)\s*\]"
+    r" \[(?P<target>[^\]]+)\] (?P<message>.*)"
+)
+_DECISION = re.compile(r"[A-Z][A-Z0-9_]*:[A-Z][A-Z0-9_]* (?:\[\w+\] )?(?P<action>ALLOWED|DENIED|BLOCKED)(?P<rest> .*|)")
+_BINARY = re.compile(r"(?P<binary>/.*?)(?:\((?P<pid>[0-9]{1,10})\))?", re.ASCII)
+_TARGET = re.compile(
+    r"(?:https?://)?(?:(?P<name>[A-Za-z0-9_.-]{1,253})|\[(?P<v6>[0-9A-Fa-f:.]{2,45})\])(?::(?P<port>[0-9]{1,5}))?"
+    r"(?:/\S*)?(?: HTTP/[0-9.]+)?",
+    re.ASCII,
+)
+_POLICY = re.compile(r"\[policy:(\S+?)(?: [^\]]*)?\]")
+_APPLYING = re.compile(
+    r"Applying Landlock filesystem sandbox \[abi:V(?P<abi>[0-9]{1,3}) compat:(?P<compat>\w+)"
+    r" ro:(?P<ro>[0-9]{1,6}) rw:(?P<rw>[0-9]{1,6})\]"
+)
+_BUILT = re.compile(r"Landlock ruleset built \[rules_applied:(?P<applied>[0-9]{1,6}) skipped:(?P<skipped>[0-9]{1,6})\]")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the log; `epoch` in seconds, `level` as printed, without padding."""
+
+    epoch: float
+    source: str
+    level: str
+    target: str
+    message: str
+
+
+@dataclass(frozen=True)
+class NetEvent:
+    """One decision. `host` is in lower case without a final dot; empty where the line's target was not understood.
+
+    `port`, `binary`, `pid` and `policy` are None where the line has none; a DNS refusal names no binary.
+    """
+
+    epoch: float
+    action: str
+    host: str
+    port: int | None
+    binary: str | None
+    pid: int | None
+    reason: str
+    policy: str | None
+    line: str
+
+
+@dataclass(frozen=True)
+class Landlock:
+    """The newest ruleset that the log announces; `skipped` is the most that any ruleset in it left out."""
+
+    abi: int
+    compatibility: str
+    read_only: int
+    read_write: int
+    applied: int | None
+    skipped: int | None
+
+
+def entries(text: str) -> tuple[Entry, ...]:
+    """The entries, in the order of the log; see `unparsed` for the other lines."""
+    return tuple(entry for _, entry in _read(text) if entry)
+
+
+def unparsed(text: str) -> tuple[str, ...]:
+    """The lines that are no entry, blank ones aside. With any of these the log is not known to be complete."""
+    return tuple(line for line, entry in _read(text) if not entry)
+
+
+def network(text: str) -> tuple[NetEvent, ...]:
+    """Every line that allows, denies or blocks something, whatever its class (field report A30)."""
+    read = []
+    for line, entry in _read(text):
+        found = _DECISION.fullmatch(entry.message) if entry else None
+        if entry and found:
+            read.append(_event(entry, found["action"], found["rest"], line))
+    return tuple(read)
+
+
+def about(events: Iterable[NetEvent], host: str) -> tuple[NetEvent, ...]:
+    """The events of exactly this host: no sub-domain, no look-alike."""
+    return tuple(event for event in events if event.host and event.host == _host(host))
+
+
+def landlock(text: str) -> Landlock | Unreadable:
+    """What the supervisor said when it applied Landlock. Absence proves nothing: the log is bounded and in memory."""
+    messages = [entry.message for entry in entries(text)]
+    applying = [found for message in messages if (found := _APPLYING.search(message))]
+    built = [found for message in messages if (found := _BUILT.search(message))]
+    if not applying:
+        return Unreadable("expected a line 'Applying Landlock filesystem sandbox', saw none in this log")
+    last = applying[-1]
+    return Landlock(
+        abi=int(last["abi"]),
+        compatibility=last["compat"],
+        read_only=int(last["ro"]),
+        read_write=int(last["rw"]),
+        applied=int(built[-1]["applied"]) if built else None,
+        skipped=max((int(found["skipped"]) for found in built), default=None),
+    )
+
+
+def _read(text: str) -> list[tuple[str, Entry | None]]:
+    read: list[tuple[str, Entry | None]] = []
+    for line in lines(text):
+        if found := _ENTRY.fullmatch(line):
+            words = found["source"], found["level"], found["target"].strip(), found["message"]
+            read.append((line, Entry(float(found["epoch"]), *words)))
+        elif line.strip():
+            read.append((line, None))
+    return read
+
+
+def _event(entry: Entry, action: str, rest: str, line: str) -> NetEvent:
+    """`[METHOD ]TARGET` or `BINARY[(PID)] -> TARGET`, then the bracketed notes."""
+    details, _, notes = rest.strip().partition(" [")
+    notes = f"[{notes}" if notes else ""
+    before, arrow, target = details.rpartition(" -> ")
+    binary = _BINARY.fullmatch(before.strip()) if arrow else None
+    method, _, rest_of_target = target.partition(" ")
+    host, port = _target(rest_of_target if rest_of_target and method.isupper() else target)
+    policy = _POLICY.search(notes)
+    return NetEvent(
+        epoch=entry.epoch,
+        action=action,
+        host=host,
+        port=port,
+        binary=binary["binary"] if binary else None,
+        pid=int(binary["pid"]) if binary and binary["pid"] else None,
+        reason=_reason(notes),
+        policy=policy[1] if policy and policy[1] != "-" else None,
+        line=line,
+    )
+
+
+def _target(text: str) -> tuple[str, int | None]:
+    found = _TARGET.fullmatch(text.strip())
+    port = int(found["port"]) if found and found["port"] else None
+    if not found or (port is not None and not 0 < port < 65536):
+        return "", None
+    return _host(found["name"] or found["v6"]), port
+
+
+def _reason(notes: str) -> str:
+    """The text of `[reason:...]`, which may hold brackets of its own."""
+    _, note, reason = notes.partition("[reason:")
+    if not note:
+        return ""
+    return reason.partition("] [")[0].strip().removesuffix("]")
+
+
+def _host(name: str) -> str:
+    return name.lower().removesuffix(".") if name.isascii() else name

@@ -1,0 +1,48 @@
+"""The roster that the router publishes (facts: amap.md 2.9)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from . import Unreadable, documents, shown
+from .documents import words
+
+
+@dataclass(frozen=True)
+class Member:
+    address: str
+    state: str
+
+
+@dataclass(frozen=True)
+class Roster:
+    """A directory, not an allowlist. `interval_s` is None where the router does not say how often it writes."""
+
+    router: str
+    written_at: str
+    interval_s: float | None
+    members: tuple[Member, ...]
+
+
+def roster(text: str) -> Roster | Unreadable:
+    """The roster of contract version "2"; the schema 1 of an older router is named as such."""
+    read = documents.document(text)
+    if isinstance(read, Unreadable):
+        return read
+    if read.get("contract_version") != "2":
+        old = " (an older router's: schema 1)" if read.get("schema") == 1 else ""
+        return Unreadable(f'expected a roster of contract_version "2", saw {shown(read)}{old}')
+    head, interval, listed = words(read, "router", "written_at"), read.get("interval_s"), read.get("members")
+    if isinstance(head, Unreadable):
+        return head
+    if interval is not None and (isinstance(interval, bool) or not isinstance(interval, (int, float)) or interval < 0):
+        return Unreadable(f"expected interval_s in seconds, saw {shown(interval)}")
+    if not isinstance(listed, list):
+        return Unreadable(f"expected a list of members, saw {shown(listed)}")
+    members = []
+    for item in listed:
+        found = words(item, "address", "state")
+        if isinstance(found, Unreadable):
+            return found
+        members.append(Member(*found))
+    return Roster(head[0], head[1], interval, tuple(members))
