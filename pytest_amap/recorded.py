@@ -1,0 +1,125 @@
+"""Finds and reads a recorded run: pure reading, on any operating system."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_amap.chain import RECORD, RUN, SEAL
+
+RESULTS = "results.json"
+
+
+class EvidenceError(Exception):
+    """Evidence that cannot be written or read; the message is a sentence for the operator."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One record: its path relative to evidence/, and its JSON."""
+
+    path: str
+    data: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class RecordedRun:
+    """One run as it lies on disk. `results` and `seal` are None where the run did not come so far."""
+
+    root: Path
+    run: str
+    host: str
+    """live, rehearsal, or "" when the run left no record."""
+    records: tuple[Record, ...]
+    results: dict[str, Any] | None
+    seal: dict[str, Any] | None
+
+    @property
+    def folder(self) -> Path:
+        return self.root / "runs" / self.run
+
+
+def read_run(directory: Path) -> RecordedRun:
+    """The run that `directory` names; raises EvidenceError when there is none or it cannot be read."""
+    root, run = locate(directory)
+    records = tuple(Record(path, read_object(root / path)) for path in record_paths(root, run))
+    results, seal = (_optional(root / "runs" / run / name) for name in (RESULTS, SEAL))
+    marked = [record.data for record in records] + ([seal] if seal else [])
+    return RecordedRun(root, run, str(marked[0].get("host", "")) if marked else "", records, results, seal)
+
+
+def locate(directory: Path) -> tuple[Path, str]:
+    """Evidence folder and run id of `directory`: an evidence folder (its latest run) or one runs/<run>."""
+    place = directory.resolve()
+    if place.parent.name == "runs" and RUN.fullmatch(place.name) and place.is_dir():
+        return place.parent.parent, place.name
+    run = _latest(place)
+    if run is None:
+        raise EvidenceError(
+            f"{directory} holds no run: expected an evidence folder with runs/ in it, or one of its runs/<run>"
+        )
+    if not (place / "runs" / run).is_dir():
+        raise EvidenceError(
+            f"{directory / 'latest'} names the run {run}, which is not there: name a runs/<run> instead"
+        )
+    return place, run
+
+
+def runs(root: Path) -> list[str]:
+    """The ids of every run in an evidence folder, in the order of their names."""
+    return sorted((name for name in _names(root / "runs") if RUN.fullmatch(name)), key=_age)
+
+
+def record_paths(root: Path, run: str) -> list[str]:
+    """The paths of a run's records relative to `root`, in the order of their sequence numbers."""
+    found = []
+    for folder in _names(root):
+        if folder.startswith("step-") and not (root / folder).is_symlink():
+            for name in _names(root / folder):
+                match = RECORD.fullmatch(name)
+                if match and match["run"] == run:
+                    found.append((int(match["seq"]), f"{folder}/{name}"))
+    return [path for _, path in sorted(found)]
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """The JSON object in a file of the evidence; raises EvidenceError when it is none."""
+    try:
+        data = json.loads(path.read_bytes())
+    except OSError as error:
+        raise EvidenceError(f"cannot read {path}: {error.strerror}; check who may read the folder") from None
+    except ValueError:
+        raise EvidenceError(f"{path} is not JSON: run `amap verify` on the folder to see what changed") from None
+    if not isinstance(data, dict):
+        raise EvidenceError(f"{path} holds no JSON object: run `amap verify` on the folder to see what changed")
+    return data
+
+
+def _age(run: str) -> tuple[str, int]:
+    second, _, attempt = run.partition("-")
+    return second, int(attempt or 1)
+
+
+def _latest(root: Path) -> str | None:
+    """What `latest` names, a symlink or a one-line file, or else the newest run."""
+    latest = root / "latest"
+    try:
+        named = str(latest.readlink()) if latest.is_symlink() else latest.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        newest = runs(root)
+        return newest[-1] if newest else None
+    run = named.replace("\\", "/").removeprefix("runs/")
+    return run if RUN.fullmatch(run) else None
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return sorted(entry.name for entry in folder.iterdir())
+    except OSError:
+        return []
+
+
+def _optional(path: Path) -> dict[str, Any] | None:
+    return read_object(path) if path.is_file() else None
