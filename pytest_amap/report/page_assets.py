@@ -74,7 +74,8 @@ body .amap-rehearsal{background:var(--rehearsal);color:var(--on)}
 .amap-bar{display:block;height:.5rem;min-width:2px;background:var(--bar)}
 #amap-filters{border:1px solid var(--line);margin:0 0 .5rem;display:flex;flex-wrap:wrap;gap:.25rem 1rem}
 #amap-filters[hidden]{display:none}
-body button,body .collapse button{font:inherit;color:var(--link);background:var(--card);border:1px solid var(--line);border-radius:.25em}
+body button,body .collapse button{font:inherit;color:var(--link);background:var(--card);border:1px solid var(--line);
+ border-radius:.25em}
 #results-table{color:var(--fg);border-color:var(--line);font-size:.9rem}
 #results-table th,#results-table td{border-color:var(--line)}
 #results-table .col-result,.summary .filters span{color:var(--fg)} .log span.error{color:var(--fail)}

@@ -17,23 +17,25 @@ from pytest_amap.report.text import counted, span
 Record = Mapping[str, Any]
 
 STREAM = 64 * 1024
-"""Most bytes of one stream that the page shows."""
+"""Most characters of one command line or stream that the page shows."""
 BUDGET = 3 * 1024 * 1024
-"""Most bytes of output on the whole page; where there is more, each stream shows less."""
-COMMAND = 16 * 1024
+"""Most bytes of commands and output on the whole page; where there is more, each stream shows less."""
 
 
 def stream_limit(records: Sequence[Record], budget: int = BUDGET) -> int:
-    """How many characters of each stream fit, so that all of them together stay within the budget of bytes."""
-    texts = [text for record in records for _, text in _streams(record)]
+    """How many characters of each command line and stream fit, so that together they stay within the budget of bytes."""
+    texts = [text for record in records for text in (_line(record), *(text for _, text in _streams(record)))]
     limit = STREAM
-    while limit > 256 and sum(_size(text, limit) for text in texts) > budget:
+    while limit > 256 and not _fit(texts, limit, budget):
         limit //= 2
     return limit
 
 
-def _size(text: str, limit: int) -> int:
-    return len(esc(text[:limit], limit).encode())
+def _fit(texts: Sequence[str], limit: int, budget: int) -> bool:
+    """Escaping only adds, so it is tried only where the plain texts fit."""
+    if sum(min(len(text), limit) for text in texts) > budget:
+        return False
+    return sum(len(esc(text, limit).encode()) for text in texts) <= budget
 
 
 def listed(records: Sequence[Record], limit: int) -> str:
@@ -49,7 +51,7 @@ def _record(record: Record, limit: int) -> str:
     return (
         f'<article class="amap-command" id="{element_id("record", str(record.get("path", "")))}">'
         f"<h4>{esc(str(record.get('label', '')), 200)}</h4>"
-        f'<pre class="amap-line">{_line(record)}</pre>'
+        f'<pre class="amap-line">{esc(_line(record), limit)}</pre>'
         f"<p>{about}</p>"
         f"<details><summary>Output: {counted(lines, 'line')}</summary>{output}</details></article>"
     )
@@ -58,8 +60,8 @@ def _record(record: Record, limit: int) -> str:
 def _line(record: Record) -> str:
     """The command as it can be pasted into a shell; of an observation, what was looked at."""
     if "argv" in record:
-        return esc(shlex.join(str(word) for word in record["argv"]), COMMAND)
-    return esc(str(record.get("source", "")), COMMAND)
+        return shlex.join(str(word) for word in record["argv"])
+    return str(record.get("source", ""))
 
 
 def _how(record: Record) -> str:
