@@ -227,7 +227,7 @@ def test_two_hundred_commands_stay_below_five_megabytes(text: str) -> None:
 
 
 def test_a_few_commands_show_64_kib_a_stream_and_say_what_is_cut() -> None:
-    assert page_records.stream_limit([command(1, stdout="x" * 100_000)]) == 64 * 1024
+    assert page_records.text_limit([command(1, stdout="x" * 100_000)]) == 64 * 1024
     assert f"[{100_000 - 65536} more characters]" in page_of(run_of(), command(1, stdout="x" * 100_000)).text
 
 

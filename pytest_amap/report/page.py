@@ -45,7 +45,7 @@ def whole(run: RunResult) -> Outcome:
 
 def summary(run: RunResult, records: Sequence[Record]) -> str:
     """Everything of the page that is ours, for pytest_html_results_summary; `records` as page_records says."""
-    limit = page_records.stream_limit(records)
+    limit = page_records.text_limit(records)
     bodies = (
         _filters(run) + _checks(run, records, limit),
         _steps(run, records, limit),

@@ -22,20 +22,20 @@ BUDGET = 3 * 1024 * 1024
 """Most bytes of commands and output on the whole page; where there is more, each stream shows less."""
 
 
-def stream_limit(records: Sequence[Record], budget: int = BUDGET) -> int:
-    """How many characters of each command line and stream fit, so that together they stay within the budget of bytes."""
+def text_limit(records: Sequence[Record]) -> int:
+    """How many characters of each command line and stream are shown, so that all together fit the budget."""
     texts = [text for record in records for text in (_line(record), *(text for _, text in _streams(record)))]
     limit = STREAM
-    while limit > 256 and not _fit(texts, limit, budget):
+    while limit > 256 and not _fit(texts, limit):
         limit //= 2
     return limit
 
 
-def _fit(texts: Sequence[str], limit: int, budget: int) -> bool:
+def _fit(texts: Sequence[str], limit: int) -> bool:
     """Escaping only adds, so it is tried only where the plain texts fit."""
-    if sum(min(len(text), limit) for text in texts) > budget:
+    if sum(min(len(text), limit) for text in texts) > BUDGET:
         return False
-    return sum(len(esc(text, limit).encode()) for text in texts) <= budget
+    return sum(len(esc(text, limit).encode()) for text in texts) <= BUDGET
 
 
 def listed(records: Sequence[Record], limit: int) -> str:
