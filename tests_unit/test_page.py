@@ -128,6 +128,7 @@ def test_the_banner_names_what_was_declared_failed_and_interrupted() -> None:
 def test_a_check_that_was_not_selected_shows_the_earlier_outcome() -> None:
     found = page_of(only("unknown_3"))
     assert sum(row.get("data-outcome") == "not selected" for row in found.all("tr")) == 11
+    assert "UNKNOWN not selected unknown_2 Unknown 2:" in found.text
     assert "Earlier: PASS in run 20261128T080000Z (same identity); information, not a verdict." in found.text
 
 

@@ -132,6 +132,24 @@ def test_a_file_that_cannot_be_collected_is_a_row_too(pytester: pytest.Pytester)
     assert rows(data)["test_broken.py"][1] == '<td class="col-verdict amap-unknown">UNKNOWN</td>'
 
 
+def test_a_page_that_a_person_asked_for_agrees_with_a_second_one(pytester: pytest.Pytester) -> None:
+    """The suite draws a page of its own beside the one of --html; both have the same columns and title."""
+    second = """
+        import pytest
+        from pytest_html import plugin
+
+        @pytest.hookimpl(trylast=True)
+        def pytest_configure(config):
+            config.option.htmlpath = "second.html"
+            plugin.pytest_configure(config)
+    """
+    pytester.makepyfile(second=second)
+    pytester.syspathinsert()
+    first, _ = session(pytester, run_of(), "-p", "second")
+    for text in (first, (pytester.path / "second.html").read_text(encoding="utf-8")):
+        assert f'<h1 id="title">PASS: l1 run {RUN}</h1>' in text
+
+
 def test_captured_output_is_bounded() -> None:
     data = ["x" * 200_000]
     PageHooks(lambda: None).pytest_html_results_table_html(SimpleNamespace(longrepr="why"), data)

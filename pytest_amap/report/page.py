@@ -101,6 +101,11 @@ def _word(result: CheckResult) -> str:
     return result.outcome if result.selected else NOT_SELECTED
 
 
+def _outcome(result: CheckResult) -> str:
+    """What has no record of PASS is UNKNOWN, also where it was not asked."""
+    return badge(result.outcome) + ("" if result.selected else f"<p>{NOT_SELECTED}</p>")
+
+
 def _filters(run: RunResult) -> str:
     """Boxes that the script shows; without it they would do nothing, so they are hidden."""
     words = [*Outcome, *([] if run.complete else [NOT_SELECTED])]
@@ -134,7 +139,7 @@ def _check(result: CheckResult, records: Sequence[Record], limit: int) -> str:
     opened = " open" if result.selected and result.outcome is not PASS else ""
     took = f", {span(result.seconds)}" if result.selected else ""
     return (
-        f'<tr id="{element_id("check", check.id)}" data-outcome="{_word(result)}"><td>{badge(_word(result))}</td><td>'
+        f'<tr id="{element_id("check", check.id)}" data-outcome="{_word(result)}"><td>{_outcome(result)}</td><td>'
         f"<h3><code>{esc(check.id)}</code> {esc(check.heading)}: {esc(check.title)}</h3>"
         f"<p>{reason}</p>"
         f"<details{opened}><summary>{counted(len(result.parts), 'part')}, {counted(len(records), 'record')}{took}"

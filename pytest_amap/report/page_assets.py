@@ -111,8 +111,11 @@ addEventListener('DOMContentLoaded', () => {
   }
   const reveal = () => {
     const target = document.getElementById(location.hash.slice(1));
+    if (!target) return;
+    target.hidden = false;
+    for (const inside of target.querySelectorAll(':scope > td > details')) inside.open = true;
     for (let at = target; at; at = at.parentElement) if (at.tagName === 'DETAILS') at.open = true;
-    if (target) target.scrollIntoView();
+    target.scrollIntoView();
   };
   addEventListener('hashchange', reveal);
   filters.hidden = false;

@@ -1,7 +1,7 @@
 """pytest-html's hooks: our part of its page, a Verdict column, and nothing foreign that is not escaped.
 
-Register a `PageHooks` only in a session that judges, and only when pytest-html is loaded: the header hook runs before
-any run is known, and header and rows must have the same columns.
+Register a `PageHooks` only in a session that judges and only when pytest-html is loaded, in pytest_configure: the rows
+of every page get the Verdict cell, so each page's header has to be drawn after that. The run may become known later.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class PageHooks:
 
     def __init__(self, get_run: Callable[[], tuple[RunResult, Sequence[Record]] | None]) -> None:
         self._get_run = get_run
-        self._report: Any = None
+        self._pages: list[Any] = []
 
     def pytest_html_report_title(self, report: Any) -> None:
         """Take pytest-html's environment away: it names the machine, and the facts of the run stand in our part."""
-        self._report = report
+        self._pages.append(report)
         report.title = "amap: not finished"
         report.set_data("environment", {})
 
@@ -42,8 +42,8 @@ class PageHooks:
             return
         run, records = known
         prefix.append(page.summary(run, records))
-        if self._report is not None:
-            self._report.title = visible(page.title(run))
+        for known_page in self._pages:
+            known_page.title = visible(page.title(run))
 
     def pytest_html_results_table_header(self, cells: list[str]) -> None:
         cells.insert(_VERDICT, '<th class="sortable" data-column-type="verdict">Verdict</th>')
