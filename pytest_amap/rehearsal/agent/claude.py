@@ -33,10 +33,8 @@ FAULTS = Path("/etc/amap-rehearsal/agent.json")
 VERSION_FILE = Path("/usr/local/lib/rehearsal/claude-version")
 STRICTNESS = ("accept", "hold", "refuse")
 SOCKET_NAME = re.compile(r"(\d+(-[0-9a-f]{8})?|[0-9a-f]{1,16})\.sock")
-MAX_SOCKET_PATH = 103
 TRAILER = "-- added by inbox-delivery --"
 ASKS_FOR_REPLY = re.compile(r"\b(reply|report back|answer|respond)\b", re.IGNORECASE)
-ASKS_FOR_LISTING = re.compile(r"\blist\b", re.IGNORECASE)
 WELCOME = "Choose the text style that looks best with your terminal"
 
 
@@ -83,7 +81,6 @@ class Settings:
         # With HOME as working directory one file is both: user and project settings.
         self.user, self.project = (read_json(base / ".claude/settings.json") for base in (self.home, self.cwd))
         self.local = read_json(self.cwd / ".claude/settings.local.json")
-        self.state = read_json(self.home / ".claude.json")
 
     def inbound(self) -> str:
         """crossSessionInbound: the flag file outranks the user's; project and local files only tighten."""
@@ -96,7 +93,7 @@ class Settings:
 
     def first_run(self, key: str) -> None:
         """Raise the first question that no earlier answer silences."""
-        state = self.state
+        state = read_json(self.home / ".claude.json")
         project = (state.get("projects") or {}).get(str(self.cwd)) or {}
         approved = (state.get("customApiKeyResponses") or {}).get("approved") or []
         skip = any(s.get("skipDangerousModePermissionPrompt") is True for s in (self.flag, self.user))
@@ -149,7 +146,7 @@ def bind(faults: dict[str, Any]) -> socket.socket | None:
         path = directory / f"{os.getpid()}.sock"
         try:
             directory.mkdir(mode=0o700, exist_ok=True)
-            if len(str(path)) > MAX_SOCKET_PATH or not vetted(directory):
+            if len(str(path)) > 103 or not vetted(directory):
                 continue
             path.unlink(missing_ok=True)
             listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -169,6 +166,7 @@ class Transcript:
         folder = settings.home / ".claude/projects" / re.sub(r"[^A-Za-z0-9]", "-", str(settings.cwd))
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.path = folder / f"{session_id}.jsonl"
+        self.path.touch(0o600)
         self._common = {"sessionId": session_id, "cwd": str(settings.cwd), "version": version()}
 
     def add(self, kind: str, content: Any) -> None:
@@ -262,9 +260,9 @@ class Session:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         pid, domain = os.getpid(), os.readlink("/proc/self/ns/pid")
         start = Path("/proc/self/stat").read_text(errors="replace").rpartition(")")[2].split()[19]
+        digest = hashlib.sha256(self._socket_path.encode()).hexdigest()
+        key = {"peerToken": secrets.token_hex(16), "procStart": start, "pidDomain": domain}
         if not self._faults.get("no_key_file"):
-            digest = hashlib.sha256(self._socket_path.encode()).hexdigest()
-            key = {"peerToken": secrets.token_hex(16), "procStart": start, "pidDomain": domain}
             self._write(folder / f"{pid}.{digest}.key", key)
         record = {
             "pid": pid, "sessionId": self._id, "cwd": str(self._settings.cwd), "startedAt": int(time.time() * 1000),
@@ -277,6 +275,7 @@ class Session:
     @staticmethod
     def _write(path: Path, body: dict[str, Any]) -> None:
         staged = path.with_name(f".{path.name}.tmp")
+        staged.touch(0o600)
         staged.write_text(json.dumps(body), encoding="utf-8")
         staged.replace(path)
 
@@ -357,7 +356,7 @@ class Session:
             return "Read; nothing to answer."
         api("POST", "/v1/messages", {"model": "stand-in", "messages": [{"role": "user", "content": body}]})
         answer = "Done."
-        if ASKS_FOR_LISTING.search(body):
+        if re.search(r"\blist\b", body, re.IGNORECASE):
             listing = subprocess.run(["ls", "-la"], capture_output=True, text=True, check=True).stdout
             answer = f"Files in {self._settings.cwd}:\n{listing}"
         given = {"to": [sender.group(1)], "body_text": answer, "in_reply_to": notice.group(1)}
@@ -381,7 +380,6 @@ def main() -> None:
     """Ask what a first run asks, then be a session until a signal ends it."""
     arguments = parse_arguments()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    os.umask(0o077)
     screen, faults = Screen(), read_json(FAULTS)
     settings = Settings(arguments.settings, arguments.dangerously_skip_permissions)
     if faults.get("two_sessions") and os.fork() == 0:
