@@ -1,0 +1,157 @@
+"""Start a box: a keeper in the host's namespaces, the box's own namespaces, and its supervisor as pid 1 in them."""
+
+from __future__ import annotations
+
+import encodings.idna  # noqa: F401  the supervisor cannot import any more once it has pivoted away from the host
+import os
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+
+from .. import kernel, netlink
+from . import egress, rootfs
+from .spec import BoxSpec
+from .supervisor import Supervisor
+
+_ENGINE_FAILED = 125
+
+
+class StartFailed(Exception):
+    """The box did not come up; the text is its supervisor's last words."""
+
+
+def detached(spec: BoxSpec, on_end: Callable[[int], None]) -> None:
+    """Start a box that outlives the caller; `on_end` is called with its exit code by its keeper.
+
+    Returns once the main process runs. Raises StartFailed.
+    """
+    told, tell = os.pipe()
+    if os.fork() == 0:
+        os.close(told)
+        os.setsid()
+        _let_go_of_stdio()
+        os._exit(_keep(spec, tell, (0, 1, 2), on_end))
+    os.close(tell)
+    with os.fdopen(told, "rb") as stream:
+        if stream.read(1) != b"1":
+            raise StartFailed(last_words(spec))
+
+
+def attached(spec: BoxSpec, descriptors: tuple[int, int, int]) -> int:
+    """Run a box whose main process has the caller's own descriptors; its exit code."""
+    told, tell = os.pipe()
+    box = _fork_box(spec, descriptors, tell, None)
+    os.close(tell)
+    with os.fdopen(told, "rb") as stream:
+        started = stream.read(1) == b"1"
+    code = os.waitstatus_to_exitcode(os.waitpid(box, 0)[1])
+    if not started:
+        raise StartFailed(last_words(spec))
+    return code if code >= 0 else 128 - code
+
+
+def last_words(spec: BoxSpec) -> str:
+    with suppress(OSError), open(f"{spec.directory}/supervisor.log") as stream:
+        lines = stream.read().strip().splitlines()
+        if lines:
+            return lines[-1]
+    return "the box's supervisor ended without a word"
+
+
+def _keep(spec: BoxSpec, tell: int, descriptors: tuple[int, int, int], on_end: Callable[[int], None]) -> int:
+    """The keeper: serves the box's egress, waits for its end, and reports it."""
+    ours, theirs = socket.socketpair()
+    box = _fork_box(spec, descriptors, tell, theirs)
+    os.close(tell)
+    theirs.close()
+    if spec.network is not None:
+        egress.serve(spec, box, ours)
+    code = os.waitstatus_to_exitcode(os.waitpid(box, 0)[1])
+    on_end(code if code >= 0 else 128 - code)
+    with suppress(FileNotFoundError):
+        os.unlink(spec.control)  # last: who waits for a stop waits for this
+    return 0
+
+
+def _fork_box(spec: BoxSpec, descriptors: tuple[int, int, int], tell: int, sockets: socket.socket | None) -> int:
+    os.makedirs(f"{spec.directory}/mnt", exist_ok=True)
+    with suppress(FileNotFoundError):
+        os.unlink(spec.control)
+    control = socket.socket(socket.AF_UNIX)
+    control.bind(spec.control)
+    control.listen(64)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    box = os.fork()
+    if box == 0:
+        code = _ENGINE_FAILED
+        try:
+            code = _be_box(spec, control, descriptors, tell, sockets)
+        except BaseException:
+            _note_failure(spec)
+        finally:
+            os._exit(code)
+    control.close()
+    return box
+
+
+def _be_box(
+    spec: BoxSpec,
+    control: socket.socket,
+    descriptors: tuple[int, int, int],
+    tell: int,
+    sockets: socket.socket | None,
+) -> int:
+    """Enter the box's namespaces, hand its listeners to the keeper, and wait for its pid 1."""
+    kernel.die_with_parent()
+    uid, gid = os.getuid(), os.getgid()
+    kernel.unshare(
+        kernel.NEWUSER | kernel.NEWNS | kernel.NEWUTS | kernel.NEWIPC | kernel.NEWPID | kernel.NEWNET,
+        "unshare(user, mount, uts, ipc, pid, net)",
+    )
+    kernel.map_identity(spec.uid, spec.gid, uid, gid)
+    kernel.mount(None, "/", None, kernel.REC | kernel.PRIVATE)
+    kernel.set_hostname(spec.name)
+    kernel.loopback_up()
+    netlink.prohibit_default_route()
+    if sockets is not None:
+        if spec.network is not None:
+            egress.open_listeners(spec.network, sockets)
+        sockets.close()
+    init = os.fork()
+    if init == 0:
+        code = _ENGINE_FAILED
+        try:
+            kernel.die_with_parent()
+            rootfs.build(spec, f"{spec.directory}/mnt")
+            code = Supervisor(spec, control, descriptors).run(tell)
+        except BaseException:
+            _note_failure(spec)
+        finally:
+            os._exit(code)
+    os.close(tell)
+    control.close()
+    _let_go_of_stdio()
+    code = os.waitstatus_to_exitcode(os.waitpid(init, 0)[1])
+    return code if code >= 0 else 128 - code
+
+
+def _note_failure(spec: BoxSpec) -> None:
+    """Best effort: after the pivot the directory is out of reach, and the exit code has to do."""
+    error = sys.exc_info()[1]
+    text = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else repr(error)
+    with suppress(OSError), open(f"{spec.directory}/supervisor.log", "a") as stream:
+        traceback.print_exc(file=stream)
+        stream.write(f"{text}\n")
+
+
+def _let_go_of_stdio() -> None:
+    """A long-lived process that kept its caller's pipes would keep `subprocess.run` waiting."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nothing, descriptor)
+    os.close(nothing)

@@ -1,0 +1,112 @@
+#!/usr/bin/python3
+"""The package managers and account tools of a build, as far as a recipe can tell: called by the name they stand for.
+
+npm "installs" the one package the rehearsal has, as the scripts that stand for it; accounts really are written to the
+image's /etc; apt and chown have nothing to do, since the host's /usr is the image's and all files have one owner.
+"""
+
+import os
+import re
+import shutil
+import sys
+
+LOCAL = "/usr/local"
+PACKAGE = LOCAL + "/lib/node_modules/@anthropic-ai/claude-code"
+
+
+def npm(words):
+    wanted = [re.fullmatch(r"@anthropic-ai/claude-code(?:@(.+))?", word) for word in words]
+    for match in filter(None, wanted):
+        if not re.fullmatch(r"\d+\.\d+\.\d+", match[1] or ""):
+            sys.exit("npm error notarget No matching version found for @anthropic-ai/claude-code@%s." % match[1])
+        os.makedirs(PACKAGE + "/bin", exist_ok=True)
+        shutil.copy("/.rehearsal/agent/claude", PACKAGE + "/bin/claude.exe")
+        os.makedirs(LOCAL + "/bin", exist_ok=True)
+        link = LOCAL + "/bin/claude"
+        if not os.path.lexists(link):
+            os.symlink("../lib/node_modules/@anthropic-ai/claude-code/bin/claude.exe", link)
+        with open(LOCAL + "/lib/rehearsal/claude-version", "w") as stream:
+            stream.write(match[1] + "\n")
+        print("added 2 packages")
+
+
+def groupadd(words):
+    name, options = _account(words)
+    _append("group", "%s:x:%s:\n" % (name, options.get("--gid", options.get("-g", "1000"))))
+
+
+def useradd(words):
+    name, options = _account(words)
+    uid = options.get("--uid", options.get("-u", "1000"))
+    if _find("passwd", 2, uid) and not {"-o", "--non-unique"} & set(words):
+        sys.exit("useradd: UID %s is not unique" % uid)
+    gid = options.get("--gid", options.get("-g", uid))
+    home = options.get("--home-dir", options.get("-d", "/home/" + name))
+    shell = options.get("--shell", options.get("-s", "/bin/sh"))
+    _append("passwd", ":".join((name, "x", uid, gid, "", home, shell)) + "\n")
+
+
+def userdel(words):
+    _remove("passwd", words[-1])
+
+
+def groupdel(words):
+    _remove("group", words[-1])
+
+
+def nothing(words):
+    """Nothing to do here."""
+
+
+def _account(words):
+    """The account's name, and the options with their values (`--uid 1000` and `--uid=1000`)."""
+    options, name, waiting = {}, "", None
+    for word in words:
+        if waiting:
+            options[waiting], waiting = word, None
+        elif word.startswith("--") and "=" in word:
+            key, _, options_value = word.partition("=")
+            options[key] = options_value
+        elif word in ("-u", "-g", "-d", "-s", "-c", "--uid", "--gid", "--home-dir", "--shell", "--comment"):
+            waiting = word
+        elif not word.startswith("-"):
+            name = word
+    return name, options
+
+
+def _find(table, column, value):
+    with open("/etc/" + table) as stream:
+        return any(line.rstrip("\n").split(":")[column] == value for line in stream)
+
+
+def _append(table, line):
+    if _find(table, 0, line.split(":")[0]):
+        sys.exit("%s: '%s' already exists" % (os.path.basename(sys.argv[0]), line.split(":")[0]))
+    with open("/etc/" + table, "a") as stream:
+        stream.write(line)
+
+
+def _remove(table, name):
+    if not _find(table, 0, name):
+        sys.exit("%s: '%s' does not exist" % (os.path.basename(sys.argv[0]), name))
+    with open("/etc/" + table) as stream:
+        kept = [line for line in stream if line.split(":")[0] != name]
+    with open("/etc/" + table, "w") as stream:
+        stream.writelines(kept)
+
+
+TOOLS = {
+    "npm": npm,
+    "groupadd": groupadd,
+    "useradd": useradd,
+    "userdel": userdel,
+    "groupdel": groupdel,
+    "apt-get": nothing,
+    "apt": nothing,
+    "chown": nothing,
+    "pip": nothing,
+    "pip3": nothing,
+}
+
+if __name__ == "__main__":
+    TOOLS[os.path.basename(sys.argv[0])](sys.argv[1:])
