@@ -250,9 +250,10 @@ class Redactor:
 
 
 def _grams(body: bytes) -> Iterator[bytes]:
+    """What is told apart beside an ellipsis: no run of one letter, no piece of a word."""
     for start in range(len(body) - SHORTEST + 1):
         gram = body[start : start + SHORTEST]
-        if len(set(gram)) > 3:
+        if len(set(gram)) > 3 and not (gram.isalpha() and gram.islower()):
             yield gram
 
 

@@ -168,6 +168,12 @@ def test_redaction_of_values_keeps_types_and_json() -> None:
     assert redactor.value({"ANTHROPIC_API_KEY": "is set"}) == {"ANTHROPIC_API_KEY": "is set"}
 
 
+def test_redaction_keeps_a_word_of_the_secret_before_an_ellipsis() -> None:
+    redactor = Redactor({"KEY": "sk-ant-rehearsal-0123456789abcdef"})
+    assert redactor.text("starting the rehearsal...") == "starting the rehearsal..."
+    assert redactor.text("sk-ant-rehearsal-01...") == "[REDACTED:KEY]..."
+
+
 def test_redaction_of_two_secrets_that_overlap() -> None:
     redactor = Redactor({"LONG": "abcDEF123-whole-value", "SHORT": "123-whole-value-next"})
     assert redactor.text("x abcDEF123-whole-value-next y") == "x [REDACTED:LONG] y"
