@@ -11,6 +11,7 @@ import textwrap
 import time
 import urllib.parse
 from collections import namedtuple
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -39,7 +40,7 @@ def boxed(value: str) -> str:
     return "Error:   × " + "\n  │ ".join(lines)
 
 
-FORMS = {
+FORMS: dict[str, Callable[[str], str]] = {
     "plain": str,
     "json": json.dumps,
     "json in json": lambda v: json.dumps(json.dumps({"key": v})),
@@ -236,7 +237,7 @@ def test_redaction_of_many_hits_is_quick() -> None:
     assert time.perf_counter() - begun < 5
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     secret=st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc", "Z")), min_size=9, max_size=60),
     around=st.tuples(st.text(max_size=40), st.text(max_size=40)),
@@ -250,3 +251,30 @@ def test_redaction_of_any_secret_in_any_text(secret: str, around: tuple[str, str
         assert redactor.leaks(written.encode()) != []
         assert redactor.leaks(redactor.text(written).encode()) == []
         assert secret not in redactor.text(written)
+
+
+NOISE = [
+    "\n",
+    "\r\n",
+    "  ",
+    "\n  │ ",
+    " |\n| ",
+    "\x1b[0m",
+    "\x1b[1;31m",
+    "\\n",
+    "\\n  \\u2502 ",
+    "\\\n",
+    "\x00",
+    "╰─▶ ",
+]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, len(PLAIN) - 1), st.sampled_from(NOISE)), min_size=1, max_size=12))
+def test_redaction_whatever_stands_between_its_letters(cuts: list[tuple[int, str]]) -> None:
+    written = PLAIN
+    for at, noise in sorted(cuts, reverse=True):
+        written = written[:at] + noise + written[at:]
+    redactor = Redactor({"KEY": PLAIN})
+    assert redactor.leaks(written.encode()) == ["KEY"]
+    assert redactor.text(f"<{written}>") == "<[REDACTED:KEY]>"
