@@ -24,10 +24,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         lines = _run(arguments)
     except Refused as reason:
-        print(f"amap kit {arguments.action}: {reason}", file=sys.stderr)
-        return 1
+        return _refuse(arguments, str(reason))
+    except OSError as error:
+        return _refuse(arguments, f"{error.filename}: {error.strerror}; mend that and run it again")
     print("\n".join(lines))
     return 0
+
+
+def _refuse(arguments: argparse.Namespace, reason: str) -> int:
+    print(f"amap kit {arguments.action}: {reason}", file=sys.stderr)
+    return 1
 
 
 def _run(arguments: argparse.Namespace) -> list[str]:

@@ -38,9 +38,9 @@ def plan(
             f"--run-as is {run_as}, and this process is {caller}: run it as the account the sandboxes will use"
         )
     names.check_word(image, "--image")
-    wanted_fleet = fleet.load(fleet_file)
     recorded = membership.load(home.membership) or ()
-    _check_installed(home, fleet_file, wanted_fleet, recorded=bool(recorded), examples=examples)
+    wanted_fleet = _fleet_to_install(home, fleet_file, recorded=bool(recorded), examples=examples)
+    membership.check_within(recorded, wanted_fleet)
     payload = payload_files.files(home, connector)
     made = files.plan(
         home,
@@ -63,22 +63,26 @@ def plan(
     return Plan(home, made.items, notes)
 
 
-def _check_installed(home: Home, source: Path, new: Fleet, *, recorded: bool, examples: Path | None) -> None:
+def _fleet_to_install(home: Home, source: Path, *, recorded: bool, examples: Path | None) -> Fleet:
+    """The fleet at `source`, or the installed one where an example says the same; a conflict is Refused."""
+    new = fleet.load(source)
     if not home.fleet.is_file():
-        return
-    installed = home.fleet.read_bytes()
-    if installed == new.raw:
-        return
-    if examples is not None and source.resolve().is_relative_to(examples.resolve()):
+        return new
+    installed = fleet.load(home.fleet)
+    is_example = examples is not None and source.resolve().is_relative_to(examples.resolve())
+    if installed == new:
+        return installed if is_example else new
+    if is_example:
         raise Refused(
             f"{home.fleet} is installed and differs from the example {source}: give --fleet {home.fleet} to keep it, "
             "or a fleet file of your own to replace it"
         )
-    if recorded and fleet.parse(installed, str(home.fleet)) != new:
+    if recorded:
         raise Refused(
             f"{source} differs from {home.fleet}, for which members are recorded: keep the installed fleet, or delete "
-            f"those sandboxes and {membership.ANEW}"
+            f"those sandboxes, {membership.ANEW}"
         )
+    return new
 
 
 def _directories(home: Home, wanted: Fleet) -> Iterator[Wanted]:

@@ -1,4 +1,4 @@
-"""amap-main under real shells, with stand-ins for seed, daemon and claude, and for sleep and date where time matters."""
+"""amap-main under real shells, with stand-ins for everything it starts."""
 
 from __future__ import annotations
 
