@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import encodings.idna  # noqa: F401  the supervisor cannot import any more once it has pivoted away from the host
 import os
+import select
 import signal
 import socket
 import sys
@@ -31,8 +32,7 @@ def detached(spec: BoxSpec, on_end: Callable[[int], None]) -> None:
     told, tell = os.pipe()
     if os.fork() == 0:
         os.close(told)
-        os.setsid()
-        _let_go_of_stdio()
+        become_daemon()
         os._exit(_keep(spec, tell, (0, 1, 2), on_end))
     os.close(tell)
     with os.fdopen(told, "rb") as stream:
@@ -51,6 +51,40 @@ def attached(spec: BoxSpec, descriptors: tuple[int, int, int]) -> int:
     if not started:
         raise StartFailed(last_words(spec))
     return code if code >= 0 else 128 - code
+
+
+def logged(spec: BoxSpec, tell: int, write: Callable[[str, bytes], None]) -> int:
+    """Run a box in this process's care and pass on what its main process writes, empty at a stream's end.
+
+    `tell`, when not negative, gets one byte once the main process runs. Its exit code.
+    """
+    streams: dict[int, str] = {}
+    ends = []
+    for name in ("stdout", "stderr"):
+        read, written = os.pipe()
+        streams[read] = name
+        ends.append(written)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    box = _fork_box(spec, (nothing, ends[0], ends[1]), tell if tell >= 0 else os.dup(nothing), None)
+    for descriptor in (nothing, *ends, *([tell] if tell >= 0 else [])):
+        os.close(descriptor)
+    while streams:
+        for read in select.select(list(streams), [], [])[0]:
+            data = os.read(read, 65536)
+            write(streams[read], data)
+            if not data:
+                del streams[read]
+                os.close(read)
+    code = os.waitstatus_to_exitcode(os.waitpid(box, 0)[1])
+    with suppress(FileNotFoundError):
+        os.unlink(spec.control)
+    return code if code >= 0 else 128 - code
+
+
+def become_daemon() -> None:
+    """A session of its own, and none of the caller's pipes: one kept open would keep `subprocess.run` waiting."""
+    os.setsid()
+    _let_go_of_stdio()
 
 
 def last_words(spec: BoxSpec) -> str:
@@ -149,7 +183,6 @@ def _note_failure(spec: BoxSpec) -> None:
 
 
 def _let_go_of_stdio() -> None:
-    """A long-lived process that kept its caller's pipes would keep `subprocess.run` waiting."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
