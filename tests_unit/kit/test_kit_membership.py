@@ -57,7 +57,7 @@ def test_what_is_written_is_read_back_sorted() -> None:
     ],
 )
 def test_any_other_document_is_refused(document: dict[str, Any]) -> None:
-    with pytest.raises(Refused, match="^m"):
+    with pytest.raises(Refused, match=r"^m"):
         membership.parse(json.dumps(document).encode(), "m")
 
 
