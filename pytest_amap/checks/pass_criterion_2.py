@@ -1,0 +1,200 @@
+"""Pass criterion 2: the operational checks that the spec prescribes for the connector, on the delegation that was made.
+
+That the inbound lanes were read-only meanwhile is pass_criterion_3's to show. `delivered` is what the receiver says of
+itself; it counts only beside the reply, which the router bound to the notice (field report A52).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pytest_amap import probes
+from pytest_amap.checks import request_answers
+from pytest_amap.commands import Look, Planned
+from pytest_amap.delegations import Delegation
+from pytest_amap.host import delegating
+from pytest_amap.judging import decided, unknown
+from pytest_amap.observations import Ran, Read
+from pytest_amap.parsers import Unreadable, audit, documents, lister
+from pytest_amap.parsers.audit import OutcomeEvent
+from pytest_amap.verdicts import Part
+
+if TYPE_CHECKING:
+    from pytest_amap.host.lab import Lab
+
+ACCEPTED, ROUTED = "accepted", "peer_routed"
+DELIVERED = "delivered"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The delegation with the router's files as they stand now; `sessions` maps a member to its lister's answer."""
+
+    delegation: Delegation
+    receiver_address: str
+    router: Ran
+    sessions: dict[str, Ran]
+    body: Read | None = None
+    told: Ran | None = None
+
+
+def plan(lab: Lab) -> Iterable[Planned]:
+    sender, receiver = lab.sender, lab.receiver
+    yield Look(os.fspath(delegating.private_result(lab, sender.name, "<request>")), "router's private result")
+    yield Look(os.fspath(delegating.audit_log(lab, receiver.name)), "the receiver's outcomes")
+    yield Look(os.fspath(delegating.audit_log(lab, sender.name)), "the reply")
+    yield Look(os.fspath(delegating.message_file(lab, receiver.name, "<notice>")), "the notice's body")
+    yield Look(os.fspath(delegating.notice_file(lab, sender.name, "<reply>")), "the reply's notice")
+    yield delegating.router_state(lab)
+    yield sender.submit_result("<request>")
+    yield sender.sessions()
+    yield receiver.sessions()
+
+
+def collect(lab: Lab, delegation: Delegation) -> Seen:
+    """Read the router's files again, ask the sender's connector and both listers; nothing is changed."""
+    host, task = lab.host, delegation
+    if task.request:
+        result = delegating.private_result(lab, task.sender, task.request)
+        task = replace(task, result=host.read(os.fspath(result), "router's private result"))
+    task = replace(
+        task,
+        receiver_audit=host.read(os.fspath(delegating.audit_log(lab, task.receiver)), "the receiver's outcomes"),
+        sender_audit=host.read(os.fspath(delegating.audit_log(lab, task.sender)), "the reply"),
+    )
+    if answer := task.answer():
+        notice = delegating.notice_file(lab, task.sender, answer.notice_id)
+        task = replace(task, reply=answer.notice_id, reply_notice=host.read(os.fspath(notice), "the reply's notice"))
+    body = delegating.message_file(lab, task.receiver, task.notice)
+    return Seen(
+        delegation=task,
+        receiver_address=lab.fleet.address(task.receiver),
+        router=host.run(delegating.router_state(lab)),
+        sessions={member.name: host.run(member.sessions()) for member in (lab.sender, lab.receiver)},
+        body=host.read(os.fspath(body), "the notice's body") if task.notice else None,
+        told=host.run(lab.sender.submit_result(task.request)) if task.request else None,
+    )
+
+
+def judge(seen: Seen) -> list[Part]:
+    task = seen.delegation
+    return [
+        relayed(seen),
+        resolved(seen),
+        answered(seen),
+        routed(task),
+        request_answers.told(task.sender, seen.told, task.request, ACCEPTED),
+        *(one_session(member, ran) for member, ran in seen.sessions.items()),
+    ]
+
+
+def relayed(seen: Seen) -> Part:
+    """The whole history of outcomes, in order: what was held or failed may yet be delivered, what was refused may not."""
+    task = seen.delegation
+    name, want = f"{task.receiver}'s daemon relayed the notice", "delivered in the end, beside a reply bound to it"
+    records = task.records
+    if not task.notice:
+        return unknown(name, want, f"no notice was placed ({task.problem or 'no reason known'})", *records)
+    if unread := request_answers.unread_lines(task.receiver_audit):
+        return unknown(name, want, f"{unread} lines of the router's audit log could not be read", *records)
+    history = task.outcomes()
+    if not history:
+        return unknown(name, want, "no outcome in the router's audit log", *records)
+    ends = {outcome.outcome for outcome in history if outcome.outcome in audit.TERMINAL}
+    said = f"claimed by {task.receiver}: {story(history)}"
+    if len(ends) > 1 or any(outcome.outcome not in audit.TERMINAL | audit.TRANSIENT for outcome in history):
+        return unknown(name, want, f"{said}, which decides nothing", *records)
+    if ends == {DELIVERED}:
+        reply = "the router bound a reply to it" if task.answer() else "no reply stands beside it"
+        part = decided(name, True, want, f"{said}; {reply}", *records)
+        return part if task.answer() else unknown(name, want, part.seen, *records)
+    if ends:
+        return decided(name, False, want, said, *records)
+    return pending(seen, name, want, said)
+
+
+def pending(seen: Seen, name: str, want: str, said: str) -> Part:
+    """Only outcomes after which the daemon tries again: undelivered when step 7 gave up, if the router still listens."""
+    records = (*seen.delegation.records, seen.router.record)
+    if seen.delegation.answer():
+        return unknown(name, want, f"{said}; answered, but never delivered by its own account", *records)
+    if seen.router.stdout.strip() != "running":
+        return unknown(name, want, f"{said}; the router is not known to be running ({seen.router.said})", *records)
+    return decided(name, False, want, f"{said}, and nothing after it; no reply", *records)
+
+
+def story(history: Iterable[OutcomeEvent]) -> str:
+    return ", then ".join(f"{one.outcome} ({one.detail})" if one.detail else one.outcome for one in history)
+
+
+def resolved(seen: Seen) -> Part:
+    """The body stands where the receiver's read tool takes it from."""
+    task = seen.delegation
+    name, want = f"the notice's body stands in {task.receiver}'s lane", "a message document of it, with its text"
+    if seen.body is None:
+        return unknown(name, want, "no notice was placed", *task.records)
+    if seen.body.problem == "ENOENT":
+        return decided(name, False, want, "the router placed the notice, but no message document", seen.body.record)
+    read = documents.document(seen.body.text) if seen.body.text is not None else Unreadable(f"{seen.body.problem}")
+    if isinstance(read, Unreadable):
+        return unknown(name, want, read, seen.body.record)
+    text = read.get("body_text")
+    holds = read.get("notice_id") == task.notice and isinstance(text, str)
+    has = f"{len(text)} characters of text" if isinstance(text, str) else "no text"
+    return decided(name, holds, want, f"a message of notice {read.get('notice_id')} with {has}", seen.body.record)
+
+
+def answered(seen: Seen) -> Part:
+    """The reply, bound and placed by the router: it shows that the notice's text was acted on."""
+    task = seen.delegation
+    name, want = f"{task.receiver}'s reply stands in {task.sender}'s lane", "a notice in reply to the task's"
+    answer, notice = task.answer(), task.reply_notice
+    if answer is None:
+        why = task.sender_audit.problem if task.sender_audit and task.sender_audit.problem else "no such placement"
+        return unknown(name, want, f"no reply bound to the notice in the router's audit log ({why})", *task.records)
+    if notice is not None and notice.problem == "ENOENT":
+        said = f"placed as {answer.notice_id} by the audit log, but no such notice file"
+        return decided(name, False, want, said, *task.records)
+    read = documents.document(notice.text) if notice and notice.text is not None else Unreadable("the notice is unread")
+    if isinstance(read, Unreadable):
+        return unknown(name, want, read, *task.records)
+    message = read["message"] if isinstance(read.get("message"), dict) else {}
+    sender = str(message.get("from"))
+    holds = message.get("in_reply_to") == task.notice and sender.lower() == seen.receiver_address.lower()
+    said = f"a notice from {sender} in reply to {message.get('in_reply_to')}"
+    return decided(name, holds, f"{want}, from {seen.receiver_address}", said, *task.records)
+
+
+def routed(task: Delegation) -> Part:
+    """The router's own answer to the request, from where no agent can write."""
+    name, want = f"the router took {task.sender}'s request", f"{ACCEPTED}, {ROUTED}, as the notice that was placed"
+    records = (task.result.record,) if task.result else ()
+    found = request_answers.private(task.result)
+    if isinstance(found, Unreadable):
+        return unknown(name, want, task.problem if not task.request and task.problem else found, *records)
+    holds = (found.outcome, found.reason_code, found.message_id) == (ACCEPTED, ROUTED, task.notice)
+    said = f"{found.outcome}, {found.reason_code or 'no reason'}, as {found.message_id or 'no notice'}"
+    return decided(name, holds and bool(task.notice), want, said, *records)
+
+
+def one_session(member: str, ran: Ran) -> Part:
+    """What the daemon's own lister finds: it guesses between two no more than the daemon does."""
+    name, want = f"the lister in {member} finds one session", "exactly one, with its socket and key"
+    found = probes.answer(ran)
+    if isinstance(found, Unreadable):
+        return unknown(name, want, found, ran.record)
+    listed = found.get("rows")
+    if found.get("main") is None or not isinstance(listed, list):
+        return unknown(name, want, "no main process was found, so the lister could not be asked", ran.record)
+    rows = lister.rows("\n".join(map(str, listed)))
+    if isinstance(rows, Unreadable):
+        return unknown(name, want, rows, ran.record)
+    holds = len(rows) == 1 and rows[0].ready
+    return decided(name, holds, want, f"{len(rows)}: {'; '.join(map(session, rows)) or 'no row'}", ran.record)
+
+
+def session(row: lister.Row) -> str:
+    return f"process {row.pid}, socket {row.socket or 'none'}, key {'there' if row.key else 'none'}"

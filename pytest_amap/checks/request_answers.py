@@ -1,0 +1,41 @@
+"""What became of one request: the router's own answer, and what the requester is told of it. Pure."""
+
+from __future__ import annotations
+
+import json
+
+from pytest_amap.judging import decided, unknown
+from pytest_amap.observations import Ran, Read
+from pytest_amap.parsers import Unreadable, audit, documents, submit
+from pytest_amap.parsers.submit import SubmitResult
+from pytest_amap.verdicts import Part
+
+
+def private(read: Read | None) -> SubmitResult | Unreadable:
+    """The result inside the router's private {"digest", "result"}, which no agent can write (facts: amap.md 2.3)."""
+    if read is None or read.text is None:
+        why = read.problem if read else "not looked for"
+        return Unreadable(f"the router's private result could not be read ({why})")
+    kept = documents.document(read.text)
+    return kept if isinstance(kept, Unreadable) else submit.result(json.dumps(kept.get("result")))
+
+
+def told(requester: str, ran: Ran | None, request: str, wanted: str) -> Part:
+    """What submit-result says inside the requester's sandbox: a view of its own outbox, which its agent can write."""
+    name, expected = f"submit-result in {requester}", wanted
+    if ran is None:
+        return unknown(name, expected, "not asked")
+    answer = submit.submit_result(ran.stdout)
+    if isinstance(answer, Unreadable):
+        return unknown(name, expected, answer if ran.ok else ran.said, ran.record)
+    if answer.outcome == submit.PENDING:
+        return unknown(name, expected, "pending: no answer of the router in the outbox", ran.record)
+    if answer.req_id != request:
+        return unknown(name, expected, f"the answer to request {answer.req_id}, not to {request}", ran.record)
+    seen = f"claimed by {requester}: {answer.outcome} ({answer.reason_code or 'no reason given'})"
+    return decided(name, answer.outcome == wanted, expected, seen, ran.record)
+
+
+def unread_lines(log: Read | None) -> int:
+    """How many lines of an audit log could not be read: with any of these, an absence proves nothing."""
+    return sum(not event.event for event in audit.events(log.text or "")) if log else 0
