@@ -61,16 +61,24 @@ def files(run: Run, config: pytest.Config) -> None:
     hidden = evidence.redactor
     leaks = [found for path in written(run, config) for found in leaked(path, hidden.leaks, run.options)]
     if leaks:
-        run.step(9, "report", "failed", f"a secret stands in a written file: {'; '.join(leaks)}; do not hand this evidence on")
+        run.step(
+            9,
+            "report",
+            "failed",
+            f"a secret stands in a written file: {'; '.join(leaks)}; do not hand this evidence on",
+        )
     result = run.result()
     name = REPORTS[run.kind]
-    evidence.write(RESULTS, hidden.text(json.dumps(ctrf.results(result), indent=1, ensure_ascii=False)) + "\n")
+    evidence.write(RESULTS, json.dumps(hidden.value(ctrf.results(result)), indent=1, ensure_ascii=False) + "\n")
     evidence.write(name, hidden.text(markdown.draft(result)))
     page = evidence.folder / page_plugin.NAME
     if page.is_file():
         page.chmod(0o600)
     reports = [RESULTS, name, *([page_plugin.NAME] if page.is_file() else [])]
-    digests = {os.path.relpath(evidence.root / record, evidence.folder): chain.digest((evidence.root / record).read_bytes()) for record in evidence.records}
+    digests = {
+        os.path.relpath(evidence.root / record, evidence.folder): chain.digest((evidence.root / record).read_bytes())
+        for record in evidence.records
+    }
     digests |= {report: chain.digest((evidence.folder / report).read_bytes()) for report in reports}
     evidence.write(STATEMENT, json.dumps(statement.statement(result, digests), indent=1, ensure_ascii=False) + "\n")
     evidence.seal([*reports, STATEMENT])
@@ -83,7 +91,11 @@ def written(run: Run, config: pytest.Config) -> list[Path]:
     assert run.evidence is not None
     own = [run.evidence.root / record for record in run.evidence.records]
     asked = [getattr(config.option, name, None) for name in ("xmlpath", "htmlpath")]
-    return [path for path in [*own, run.evidence.folder / page_plugin.NAME, *(Path(p) for p in asked if p)] if path.is_file()]
+    return [
+        path
+        for path in [*own, run.evidence.folder / page_plugin.NAME, *(Path(p) for p in asked if p)]
+        if path.is_file()
+    ]
 
 
 def leaked(path: Path, leaks: Any, options: Options) -> list[str]:

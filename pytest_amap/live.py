@@ -16,7 +16,9 @@ from kit.errors import Refused
 from pytest_amap import page_plugin, selection
 from pytest_amap.catalogue import L1, Step
 from pytest_amap.failures import StepFailed, StepRefused
-from pytest_amap.host.host import Host, Place
+from pytest_amap.host import opening
+from pytest_amap.host.host import Place
+from pytest_amap.host.lab import Lab
 from pytest_amap.options import Options, options_key
 from pytest_amap.redacted_reports import RedactedReports
 from pytest_amap.results import StepResult
@@ -24,6 +26,7 @@ from pytest_amap.run import Run
 from pytest_amap.verdicts import PASS
 
 run_key = pytest.StashKey[Run]()
+lab_key = pytest.StashKey[Lab]()
 
 STEP_DONE = PASS
 """The outcome that --only-step contributes to the exit code where no check was selected."""
@@ -48,14 +51,12 @@ def ignored(path: Path, chosen: Options) -> bool | None:
 
 def open_run(session: pytest.Session, items: Sequence[pytest.Item]) -> None:
     """Open the run: first everything that needs no program, and files only when all of that is good."""
-    from pytest_amap.host import opening
-
     config = session.config
     chosen = config.stash[options_key]
     selected = tuple(name for item in items if (name := selection.check_id(item, L1)))
     run = config.stash[run_key] = Run(L1, chosen, selected, declared=chosen.declared)
     run.say = Speaker(config)
-    lab = opening.open_run(run, os.environ)
+    config.stash[lab_key] = opening.open_run(run, os.environ)
     if run.evidence is None:
         return
     config.pluginmanager.register(RedactedReports(run.evidence.redactor), "amap-redaction")
@@ -73,6 +74,12 @@ def step_of(fixture: str) -> Step | None:
     return next((step for step in L1.steps if step.fixture == fixture), None)
 
 
+def fixtures_of(config: pytest.Config) -> list[str]:
+    """The step fixtures of --only-step."""
+    number = config.stash[options_key].only_step
+    return [step.fixture for step in L1.steps if step.number == number]
+
+
 @contextmanager
 def doing(run: Run, step: Step) -> Iterator[None]:
     """One step fixture being set up: its records, its outcome, and one error block when it fails."""
@@ -82,7 +89,9 @@ def doing(run: Run, step: Step) -> Iterator[None]:
     def ended(outcome: str, reason: str) -> None:
         run.step(step.number, step.fixture, outcome, reason, time.monotonic() - begun)
         took = run.steps[step.fixture].seconds
-        run.say(f"step {step.number} {step.fixture}: {outcome}{f' ({reason})' if reason and outcome == 'already' else ''}, {took:.1f} s")
+        run.say(
+            f"step {step.number} {step.fixture}: {outcome}{f' ({reason})' if reason and outcome == 'already' else ''}, {took:.1f} s"
+        )
 
     try:
         with place:
@@ -92,7 +101,16 @@ def doing(run: Run, step: Step) -> Iterator[None]:
         raise
     except (StepFailed, Refused) as error:
         ended("refused" if isinstance(error, StepRefused) else "failed", str(error))
-        pytest.fail(f"step {step.number} ({step.fixture}): {error}", pytrace=False)
+        details = getattr(error, "details", ())
+        pytest.fail(
+            "\n  - ".join(
+                [
+                    f"step {step.number} ({step.fixture}): {'not one thing done; mend these first' if details else error}",
+                    *details,
+                ]
+            ),
+            pytrace=False,
+        )
     except BaseException as error:
         ended("failed", f"{type(error).__name__}: {error}")
         raise
@@ -143,7 +161,11 @@ def note_phase(run: Run, item: pytest.Item, call: pytest.CallInfo[None], report:
     if report.when == "call":
         result = run.result_of(check)
         item.user_properties.extend(
-            [("amap_outcome", str(report.amap_verdict)), ("amap_reason", result.reason), ("amap_records", " ".join(result.records))]  # type: ignore[attr-defined]
+            [
+                ("amap_outcome", str(report.amap_verdict)),
+                ("amap_reason", result.reason),
+                ("amap_records", " ".join(result.records)),
+            ]  # type: ignore[attr-defined]
         )
 
 

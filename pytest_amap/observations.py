@@ -84,6 +84,8 @@ class Stat:
     uid: int = -1
     gid: int = -1
     mtime: str = ""
+    device: int = -1
+    inode: int = -1
     problem: str | None = None
     record: str = ""
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pytest_amap.results import RunResult
 from pytest_amap.run import Run
 
 NAME = "report.html"
@@ -17,8 +21,6 @@ def register(session: pytest.Session, run: Run, shown_home: str) -> None:
     config = session.config
     try:
         from pytest_html import plugin as pytest_html
-
-        from pytest_amap.report.page_hooks import PageHooks
     except ImportError:
         return
     assert run.evidence is not None
@@ -30,8 +32,28 @@ def register(session: pytest.Session, run: Run, shown_home: str) -> None:
         pytest_html.pytest_configure(config)
     finally:
         config.option.htmlpath, config.option.self_contained_html = before
-    config.pluginmanager.register(PageHooks(run), "amap-page")
     for page in set(config.pluginmanager.get_plugins()) - known:
         if hasattr(page, "pytest_sessionstart") and type(page).__module__.startswith("pytest_html"):
             page.pytest_sessionstart(session)
             page.pytest_collection_finish(session)
+
+
+def hooks(config: pytest.Config, get_run: Callable[[], Run | None]) -> None:
+    """Register our rows and our summary, early: a page of --html's own needs the same columns from the start."""
+    if not config.pluginmanager.has_plugin("html"):
+        return
+    from pytest_amap.report.page_hooks import PageHooks
+
+    def shown() -> tuple[RunResult, list[dict[str, Any]]] | None:
+        run = get_run()
+        return (run.result(), records(run)) if run is not None else None
+
+    config.pluginmanager.register(PageHooks(shown), "amap-page")
+
+
+def records(run: Run) -> list[dict[str, Any]]:
+    """The run's records as written, each with its path below evidence/."""
+    evidence = run.evidence
+    if evidence is None:
+        return []
+    return [{**json.loads((evidence.root / path).read_bytes()), "path": path} for path in evidence.records]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pytest_amap import dryrun, finish, live, options, rehearse, selection
+from pytest_amap import dryrun, finish, live, options, page_plugin, rehearse, selection
 from pytest_amap.catalogue import L1
 from pytest_amap.interrupts import Interrupts
 from pytest_amap.report import terminal
@@ -56,6 +56,8 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_amap.replay import Replay
 
         config.pluginmanager.register(Replay(config, chosen.replay), "amap-replay")
+    if (chosen.apply or chosen.replay) and not options.looks_only(config):
+        page_plugin.hooks(config, lambda: config.stash.get(run_key, None))
     if chosen.apply and not options.looks_only(config):
         interrupts = config.stash[interrupts_key] = Interrupts(lambda text: os.write(2, f"{text}\n".encode()) and None)
         interrupts.install()
@@ -78,7 +80,9 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     chosen = config.stash[options.options_key]
     if (chosen.apply or chosen.replay) and not config.stash.get(collected_key, 0) and not config.option.collectonly:
-        raise pytest.UsageError("--apply and --replay judge live checks, and none was collected: give tests_live as the path")
+        raise pytest.UsageError(
+            "--apply and --replay judge live checks, and none was collected: give tests_live as the path"
+        )
     selection.resolve_dependencies(items, L1)
 
 
@@ -142,7 +146,9 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     run = item.config.stash.get(run_key, None)
     if run is not None:

@@ -189,9 +189,16 @@ def directory(path: str) -> tuple[str, ...]:
     return (*_program(body), path)
 
 
-def mounts() -> tuple[str, ...]:
-    """The sandbox's own mount table."""
-    return _program("say(text=open('/proc/self/mountinfo').read()[:200000])")
+def mounts(*targets: str) -> tuple[str, ...]:
+    """The sandbox's own mount table, and the device and inode that stand at each target."""
+    body = """
+        found = {}
+        for target in sys.argv[1:]:
+            try: i = os.lstat(target); found[target] = [i.st_dev, i.st_ino]
+            except OSError as e: found[target] = name(e)
+        say(text=open("/proc/self/mountinfo").read()[:200000], inodes=found)
+    """
+    return (*_program(body), *targets)
 
 
 def turns(home: str, needle: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import stat
 from datetime import UTC, datetime
@@ -26,7 +27,9 @@ def stamp(seconds: float) -> str:
 def read(path: str, cap: int = LARGEST) -> Read:
     """The file's text, or why not; a symlink in the last place, a FIFO or a hard link elsewhere is not followed."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+        descriptor = os.open(
+            path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        )
     except OSError as error:
         return Read(path, None, "symlink" if error.errno == errno.ELOOP else name_of(error))
     try:
@@ -75,8 +78,13 @@ def look(path: str) -> Stat:
         return Stat(path, "unreadable", problem=name_of(error))
     kinds = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "symlink"}
     kind = kinds.get(stat.S_IFMT(info.st_mode), "other")
-    return Stat(path, kind, f"{stat.S_IMODE(info.st_mode):o}", info.st_uid, info.st_gid, stamp(info.st_mtime))
+    mode = f"{stat.S_IMODE(info.st_mode):o}"
+    return Stat(path, kind, mode, info.st_uid, info.st_gid, stamp(info.st_mtime), info.st_dev, info.st_ino)
 
 
 def name_of(error: OSError) -> str:
     return errno.errorcode.get(error.errno or 0, str(error.errno))
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

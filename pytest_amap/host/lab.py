@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from kit import lanes
@@ -11,6 +11,7 @@ from kit.fleet import Fleet
 from kit.home import Home
 from pytest_amap import probes
 from pytest_amap.commands import Command, Commands
+from pytest_amap.host import intents
 from pytest_amap.observations import Ran
 from pytest_amap.options import Options
 
@@ -38,6 +39,13 @@ class Lab:
     """Member to sandbox id, once step 4 or membership.json told it."""
     found: dict[str, Any] = field(default_factory=dict)
 
+    label_flag: bool = False
+    """Whether `sandbox create --help` lists --label."""
+
+    def use_flags(self, *, exec_flags: tuple[str, ...], label: bool) -> None:
+        """Go on with the flags that this OpenShell lists."""
+        self.commands, self.label_flag = replace(self.commands, exec_flags=exec_flags), label
+
     @property
     def host(self) -> Host:
         assert self.run.host is not None, "a dry run has no host"
@@ -60,6 +68,10 @@ class Lab:
     @property
     def receiver(self) -> Member:
         return Member(self, self.ground.receiver)
+
+    def intents(self) -> dict[str, str]:
+        """Sandboxes whose creation this suite announced on disk before it began: name to recorded id, "" before that."""
+        return intents.read(self.home.evidence)
 
     @property
     def members(self) -> tuple[Member, ...]:

@@ -38,7 +38,9 @@ def open_run(run: Run, environ: Mapping[str, str]) -> Lab:
             run.left.append(held.note)
     run.evidence = evidence
     run.left.extend(f"run {name} had not ended and was sealed as abandoned" for name in evidence.abandoned)
-    run.host = Host(evidence, environ=environ, cwd=os.fspath(options.repository), key=environ.get(survey.KEY), say=run.say)
+    run.host = Host(
+        evidence, environ=environ, cwd=os.fspath(options.repository), key=environ.get(survey.KEY), say=run.say
+    )
     return lab
 
 

@@ -61,7 +61,16 @@ def survey(options: Options, environ: Mapping[str, str]) -> Ground:
     """Look at variables, paths, siblings, PATH, user, kernel, key, locks and the gateway's file; write nothing."""
     ground = Ground()
     findings: tuple[Callable[[Ground, Options, Mapping[str, str]], None], ...] = (
-        variables, siblings, home, fleet, user, kernel, tools, secrets, gateway_file, locks,
+        variables,
+        siblings,
+        home,
+        fleet,
+        user,
+        kernel,
+        tools,
+        secrets,
+        gateway_file,
+        locks,
     )
     for find in findings:
         find(ground, options, environ)
@@ -71,12 +80,17 @@ def survey(options: Options, environ: Mapping[str, str]) -> Ground:
 def variables(ground: Ground, options: Options, environ: Mapping[str, str]) -> None:
     if not options.home:
         ground.problems.append(
-            Problem("AMAP_OPENSHELL_HOME is not set", "export it as the absolute path of a new directory, or give --amap-home")
+            Problem(
+                "AMAP_OPENSHELL_HOME is not set",
+                "export it as the absolute path of a new directory, or give --amap-home",
+            )
         )
     version = environ.get(CLAUDE, "").strip()
     ground.claude_version = version
     if not version:
-        ground.problems.append(Problem(f"{CLAUDE} is not set", "export the Claude Code version you measured; there is no default"))
+        ground.problems.append(
+            Problem(f"{CLAUDE} is not set", "export the Claude Code version you measured; there is no default")
+        )
     elif isinstance(versions.claude(version), Unreadable) and not version.replace(".", "").isdigit():
         ground.problems.append(Problem(f"{CLAUDE} is {version!r}", "give one exact version such as 2.1.284"))
 
@@ -100,10 +114,15 @@ def home(ground: Ground, options: Options, environ: Mapping[str, str]) -> None:
         return
     path = ground.home.path
     if not path.exists() and not path.parent.is_dir():
-        ground.problems.append(Problem(f"{options.shown(str(path.parent))} does not exist", "make it, or name another home"))
+        ground.problems.append(
+            Problem(f"{options.shown(str(path.parent))} does not exist", "make it, or name another home")
+        )
     if path.exists() and not os.access(path, os.W_OK | os.X_OK):
         ground.problems.append(
-            Problem(f"{options.shown(str(path))} belongs to uid {path.stat().st_uid} and is not writable", "run as that user, or name another home")
+            Problem(
+                f"{options.shown(str(path))} belongs to uid {path.stat().st_uid} and is not writable",
+                "run as that user, or name another home",
+            )
         )
 
 
@@ -122,7 +141,10 @@ def fleet(ground: Ground, options: Options, environ: Mapping[str, str]) -> None:
     edges = ground.fleet.task_edges
     if len(edges) != 1:
         ground.problems.append(
-            Problem(f"the fleet has {len(edges)} task edges, and this suite needs exactly one", "give a fleet with one sender and one receiver")
+            Problem(
+                f"the fleet has {len(edges)} task edges, and this suite needs exactly one",
+                "give a fleet with one sender and one receiver",
+            )
         )
         return
     ground.sender, ground.receiver = edges[0]
@@ -143,11 +165,17 @@ def kernel(ground: Ground, options: Options, environ: Mapping[str, str]) -> None
     if ground.landlock_abi is not None:
         if ground.landlock_abi < NEEDED_ABI:
             ground.problems.append(
-                Problem(f"the kernel {ground.kernel} has Landlock ABI {ground.landlock_abi}, and ABI 3 is needed", "boot Linux 6.2 or later with landlock in its lsm= list")
+                Problem(
+                    f"the kernel {ground.kernel} has Landlock ABI {ground.landlock_abi}, and ABI 3 is needed",
+                    "boot Linux 6.2 or later with landlock in its lsm= list",
+                )
             )
     elif isinstance(found, Unreadable) or found < NEEDED_KERNEL:
         ground.problems.append(
-            Problem(f"the kernel {ground.kernel} is below 6.2, and its Landlock ABI could not be measured", "boot Linux 6.2 or later")
+            Problem(
+                f"the kernel {ground.kernel} is below 6.2, and its Landlock ABI could not be measured",
+                "boot Linux 6.2 or later",
+            )
         )
 
 
@@ -177,7 +205,9 @@ def tools(ground: Ground, options: Options, environ: Mapping[str, str]) -> None:
 def secrets(ground: Ground, options: Options, environ: Mapping[str, str]) -> None:
     key = environ.get(KEY, "")
     if not key.strip():
-        ground.problems.append(Problem(f"{KEY} is not set", "export a Console API key (D10) in the terminal that runs this"))
+        ground.problems.append(
+            Problem(f"{KEY} is not set", "export a Console API key (D10) in the terminal that runs this")
+        )
     for name in (KEY, *options.secrets):
         value = environ.get(name, "")
         if value.strip() and (problem := redaction.refuse(name, value)):
@@ -199,4 +229,6 @@ def locks(ground: Ground, options: Options, environ: Mapping[str, str]) -> None:
     except lock.Held as held:
         ground.problems.append(Problem(options.shown(str(held)), "wait for it to end, or stop it"))
     except OSError as error:
-        ground.problems.append(Problem(f"the home cannot be locked ({files.name_of(error)})", "look at its owner and mode"))
+        ground.problems.append(
+            Problem(f"the home cannot be locked ({files.name_of(error)})", "look at its owner and mode")
+        )

@@ -1,0 +1,234 @@
+"""Pass criterion 3: a write to the inbox lane is denied at both layers, the mount and the policy's entry."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kit import lanes
+from pytest_amap import probes
+from pytest_amap.checks.standing import still_ready
+from pytest_amap.checks.writing import Attempt, attempt, control_part, planned
+from pytest_amap.commands import Command, Planned
+from pytest_amap.judging import decided, listed, only_beside, unknown
+from pytest_amap.observations import Ran, Stat
+from pytest_amap.parsers import Unreadable, containers, mountinfo, policy
+from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, Part
+
+if TYPE_CHECKING:
+    from pytest_amap.host.lab import Lab, Member
+
+UNLISTED = lanes.SANDBOX_ROOT
+"""Mounted below, listed nowhere itself, and readable by everybody as far as ownership goes."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """One row of the mount table as it must be; `source` is resolved."""
+
+    source: str
+    target: str
+    read_only: bool
+
+
+@dataclass(frozen=True)
+class Box:
+    """One member's sandbox from outside and from inside."""
+
+    member: str
+    id: str
+    wanted: tuple[Bound, ...]
+    sources: tuple[Stat, ...]
+    ids: Ran
+    inspected: Ran | None
+    policy: Ran
+    mounts: Ran
+    unlisted: Ran
+    listed: Ran
+
+
+@dataclass(frozen=True)
+class Seen:
+    member: str
+    attempt: Attempt
+    phase: Ran
+    boxes: tuple[Box, ...]
+    label_prefix: str
+
+
+def plan(lab: Lab) -> Iterable[Planned]:
+    yield from planned(lab.sender, "<run>")
+    yield lab.commands.get(lab.sender.name)
+    for member in ends(lab):
+        yield lab.commands.containers_of(member.id or f"<id of {member.name}>", lab.options.label_prefix)
+        yield lab.commands.inspect("<container>...").only("if there are any")
+        yield lab.commands.policy_of(member.name)
+        yield from inside(member)
+
+
+def ends(lab: Lab) -> tuple[Member, Member]:
+    return lab.sender, lab.receiver
+
+
+def inside(member: Member) -> tuple[Command, Command, Command]:
+    targets = sorted(lanes.targets().values())
+    return (
+        member.probing(probes.mounts(*targets), f"{member.name}'s mount table"),
+        member.probing(probes.names_in(UNLISTED), f"{member.name} lists an unlisted directory"),
+        member.probing(probes.names_in(lanes.PAYLOAD_TARGET), f"{member.name} lists a listed directory"),
+    )
+
+
+def collect(lab: Lab) -> Seen:
+    tried = attempt(lab.sender)
+    phase = lab.host.run(lab.commands.get(lab.sender.name))
+    boxes = tuple(box(lab, member) for member in ends(lab))
+    return Seen(lab.sender.name, tried, phase, boxes, lab.options.label_prefix)
+
+
+def box(lab: Lab, member: Member) -> Box:
+    host = lab.host
+    rows = lanes.mounts(lab.home, member.name)
+    ids = host.run(lab.commands.containers_of(member.id, lab.options.label_prefix))
+    found = ids.stdout.split() if ids.ok else []
+    mounts, unlisted, listed_ = (host.run(command) for command in inside(member))
+    return Box(
+        member=member.name,
+        id=member.id,
+        wanted=tuple(Bound(os.path.realpath(row.source), row.target, row.read_only) for row in rows),
+        sources=tuple(host.stat(os.path.realpath(row.source), f"{member.name}'s {row.role} on the host") for row in rows),
+        ids=ids,
+        inspected=host.run(lab.commands.inspect(*found)) if found else None,
+        policy=host.run(lab.commands.policy_of(member.name)),
+        mounts=mounts,
+        unlisted=unlisted,
+        listed=listed_,
+    )
+
+
+def judge(seen: Seen) -> list[Part]:
+    control = control_part(seen.attempt)
+    parts = [control, only_beside(control.outcome, refused(seen)), still_ready(seen.member, seen.phase)]
+    for one in seen.boxes:
+        parts += [mount_flags(one, seen.label_prefix), mount_table(one), same_directories(one), policy_entries(one), enforced(one)]
+    return parts
+
+
+def refused(seen: Seen) -> Part:
+    tried = seen.attempt
+    name, want = f"a write to {seen.member}'s inbox is refused", "EROFS or EACCES from the write itself, and no file on the host"
+    records = (tried.inbox.record, tried.on_host.record)
+    if tried.created:
+        return decided(name, False, want, "the file appeared on the host at /opt/amap/lanes/inbox (the mount lets writes through)", *records)
+    found = tried.errno_of(tried.inbox)
+    if isinstance(found, Unreadable):
+        return unknown(name, want, found, *records)
+    if found is None:
+        return decided(name, False, want, "the write to /opt/amap/lanes/inbox worked (the mount lets writes through)", *records)
+    if found not in ("EROFS", "EACCES") or tried.on_host.kind != "absent":
+        return unknown(name, want, f"{found}; on the host: {tried.on_host.kind}", *records)
+    return decided(name, True, want, found, *records)
+
+
+def mount_flags(one: Box, prefix: str) -> Part:
+    """Layer one, from outside: sources, targets and RW of the one container that bears the lanes."""
+    name, want = f"{one.member}'s mounts, as the runtime shows them", "payload, roster, inbox, peer read-only; outbox writable; each from this member's own source"
+    records = tuple(ran.record for ran in (one.ids, one.inspected) if ran)
+    if not one.ids.ok or one.inspected is None or not one.inspected.ok:
+        said = one.inspected.said if one.inspected else one.ids.said if not one.ids.ok else "no container bears this sandbox's id (is another container context in use?)"
+        return unknown(name, want, said, *records)
+    found = containers.containers(one.inspected.stdout)
+    if isinstance(found, Unreadable):
+        return unknown(name, want, found, *records)
+    boxes = containers.workloads(found, one.id, f"{prefix}/")
+    if len(boxes) != 1:
+        return unknown(name, want, f"{len(boxes)} containers of this sandbox bear lanes, not one", *records)
+    wrong = list(wrong_mounts(one, boxes[0].mounts))
+    return decided(name, not wrong, want, listed(wrong) if wrong else "as expected", *records)
+
+
+def wrong_mounts(one: Box, mounts: tuple[containers.Mount, ...]) -> Iterable[str]:
+    at = {mount.destination: mount for mount in mounts}
+    for bound in one.wanted:
+        mount = at.get(bound.target)
+        if mount is None:
+            yield f"{bound.target} is not mounted"
+        elif mount.rw is bound.read_only:
+            yield f"{bound.target} is {'writable' if mount.rw else 'read-only'} (mount layer)"
+        elif os.path.normpath(mount.source) != bound.source:
+            yield f"{bound.target} comes from another source ({mount.source})"
+    known = {bound.target for bound in one.wanted}
+    yield from (f"an extra bind at {m.destination}" for m in mounts if m.kind == "bind" and m.destination not in known)
+
+
+def mount_table(one: Box) -> Part:
+    """Layer one, from inside: the kernel's table, with what is mounted below a read-only lane."""
+    name, want = f"{one.member}'s mounts, as its kernel shows them", "every read-only lane read-only, nothing writable below one"
+    answer = probes.answer(one.mounts)
+    table = mountinfo.mounts(str(answer.get("text", ""))) if not isinstance(answer, Unreadable) else answer
+    if isinstance(table, Unreadable):
+        return unknown(name, want, table, one.mounts.record)
+    wrong = []
+    for bound in one.wanted:
+        mounted = mountinfo.at(table, bound.target)
+        if mounted is None or mounted.point != bound.target:
+            wrong.append(f"{bound.target} is no mount of its own")
+        elif bound.read_only and "ro" not in mounted.options:
+            wrong.append(f"{bound.target} is writable")
+        below = mountinfo.below(table, bound.target) if bound.read_only else ()
+        wrong += [f"{sub.point} is writable below it" for sub in below if "ro" not in sub.options]
+    return decided(name, not wrong, want, listed(wrong) if wrong else "as expected", one.mounts.record)
+
+
+def same_directories(one: Box) -> Part:
+    """A source that was made anew on the host leaves the sandbox with the old, orphaned directory."""
+    name, want = f"{one.member}'s lanes are the host's present directories", "the same device and inode on both sides"
+    records = (one.mounts.record, *(stat.record for stat in one.sources))
+    answer = probes.answer(one.mounts)
+    inodes = answer.get("inodes") if not isinstance(answer, Unreadable) else None
+    if not isinstance(inodes, dict):
+        return unknown(name, want, answer if isinstance(answer, Unreadable) else "the probe named no inodes", *records)
+    pairs = [(bound, stat, inodes.get(bound.target)) for bound, stat in zip(one.wanted, one.sources, strict=True)]
+    unread = [bound.target for bound, _, inner in pairs if not isinstance(inner, list)]
+    stale = [bound.target for bound, stat, inner in pairs if isinstance(inner, list) and inner != [stat.device, stat.inode]]
+    if stale:
+        return decided(name, False, want, f"another directory stands at {listed(stale)}", *records)
+    return unknown(name, want, f"{listed(unread)} could not be looked at", *records) if unread else decided(name, True, want, "the same", *records)
+
+
+def policy_entries(one: Box) -> Part:
+    """Layer two, as the gateway holds it: each lane in its own list and in no other, nor below a writable parent."""
+    name, want = f"{one.member}'s policy entries", "inbox, peer, payload, roster read-only; outbox read-write; hard_requirement"
+    found = policy.policy(one.policy.stdout) if one.policy.ok else Unreadable(one.policy.said)
+    if isinstance(found, Unreadable):
+        return unknown(name, want, found, one.policy.record)
+    wrong = [
+        f"{bound.target} is {access} (policy layer)"
+        for bound in one.wanted
+        if (access := policy.access(found, bound.target)) != ("read-only" if bound.read_only else "read-write")
+    ]
+    named = {bound.target for bound in one.wanted}
+    wrong += [
+        f"{path} is listed and no lane"
+        for path in (*found.read_only, *found.read_write)
+        if path not in named and (path + "/").startswith(UNLISTED + "/")
+    ]
+    if found.compatibility != "hard_requirement":
+        wrong.append(f"landlock compatibility is {found.compatibility or 'not set'}")
+    return decided(name, not wrong, want, listed(wrong) if wrong else "as expected", one.policy.record)
+
+
+def enforced(one: Box) -> Part:
+    """Layer two, in force: an entry in a listing proves intent, not enforcement."""
+    name, want = f"{one.member}'s policy is in force", f"EACCES on listing {UNLISTED}, which no list names, while a listed directory can be listed"
+    records = (one.unlisted.record, one.listed.record)
+    hidden, shown = probes.answer(one.unlisted), probes.answer(one.listed)
+    if isinstance(hidden, Unreadable) or isinstance(shown, Unreadable):
+        return unknown(name, want, hidden if isinstance(hidden, Unreadable) else shown, *records)
+    if shown.get("errno") is not None:
+        return unknown(name, want, f"the listed directory gave {shown['errno']}", *records)
+    errno = hidden.get("errno")
+    outcome = PASS if errno == "EACCES" else FAIL if errno is None else UNKNOWN
+    return Part(name, outcome, want, str(errno or "it can be listed: Landlock is not applied"), records)

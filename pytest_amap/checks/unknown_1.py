@@ -1,0 +1,114 @@
+"""Unknown 1: the router's writes appear inside a running sandbox."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_amap import probes
+from pytest_amap.commands import Command, Look, Planned
+from pytest_amap.delegations import Delegation
+from pytest_amap.judging import decided, listed, unknown
+from pytest_amap.observations import Ran, Read
+from pytest_amap.parsers import Unreadable, containers
+from pytest_amap.verdicts import Part
+
+if TYPE_CHECKING:
+    from pytest_amap.host.lab import Lab, Member
+
+NOTICES = "/opt/amap/lanes/peer/notices"
+
+
+@dataclass(frozen=True)
+class Seen:
+    delegation: Delegation
+    on_host: Read
+    names: Ran
+    content: Ran
+    ids: Ran
+    inspected: Ran | None
+    receiver_id: str
+    label_prefix: str
+
+
+def plan(lab: Lab) -> Iterable[Planned]:
+    member = lab.receiver
+    yield Look(os.fspath(place(lab, "<notice>")), "the notice on the host")
+    yield from inside(member, "<notice>")
+    yield lab.commands.containers_of(member.id or f"<id of {member.name}>", lab.options.label_prefix)
+    yield lab.commands.inspect("<container>...").only("if there are any")
+
+
+def place(lab: Lab, notice: str) -> str:
+    return os.fspath(lab.home.lane(lab.receiver.name, "peer") / "notices" / f"notice-{notice}.json")
+
+
+def inside(member: Member, notice: str) -> tuple[Command, Command]:
+    return (
+        member.probing(probes.names_in(NOTICES), f"{member.name} lists its notices"),
+        member.probing(probes.read(f"{NOTICES}/notice-{notice}.json"), f"{member.name} reads the notice"),
+    )
+
+
+def collect(receiver: Member, delegation: Delegation) -> Seen:
+    lab, host = receiver.lab, receiver.lab.host
+    on_host = host.read(place(lab, delegation.notice), "the notice on the host")
+    names, content = (host.run(command) for command in inside(receiver, delegation.notice))
+    ids = host.run(lab.commands.containers_of(receiver.id, lab.options.label_prefix))
+    found = ids.stdout.split() if ids.ok else []
+    inspected = host.run(lab.commands.inspect(*found)) if found else None
+    return Seen(delegation, on_host, names, content, ids, inspected, receiver.id, lab.options.label_prefix)
+
+
+def judge(seen: Seen) -> list[Part]:
+    return [visible(seen), same_content(seen), younger(seen)]
+
+
+def visible(seen: Seen) -> Part:
+    receiver, notice = seen.delegation.receiver, f"notice-{seen.delegation.notice}.json"
+    name, want = f"{receiver} lists the notice that the host shows", notice
+    records = (seen.names.record, seen.on_host.record)
+    if seen.on_host.text is None:
+        return unknown(name, want, f"the host itself does not show it ({seen.on_host.problem})", *records)
+    answer = probes.answer(seen.names)
+    if isinstance(answer, Unreadable):
+        return unknown(name, want, answer, *records)
+    if answer.get("errno") is not None:
+        return unknown(name, want, f"the lane could not be listed ({answer['errno']})", *records)
+    names = answer.get("names") or ()
+    return decided(name, notice in names, want, f"{len(names)} notices, {'it among them' if notice in names else 'not this one'}", *records)
+
+
+def same_content(seen: Seen) -> Part:
+    name, want = "its content is the same inside and on the host", "the same text"
+    records = (seen.content.record, seen.on_host.record)
+    answer = probes.answer(seen.content)
+    if isinstance(answer, Unreadable):
+        return unknown(name, want, answer, *records)
+    if answer.get("text") is None or seen.on_host.text is None:
+        return unknown(name, want, f"inside: {answer.get('errno') or 'read'}; on the host: {seen.on_host.problem or 'read'}", *records)
+    same = answer["text"] == seen.on_host.text
+    return decided(name, same, want, "the same" if same else "another text", *records)
+
+
+def younger(seen: Seen) -> Part:
+    """Only a write made while the sandbox was running shows that writes appear."""
+    receiver = seen.delegation.receiver
+    name, want = f"the router wrote it after {receiver} started", "a notice younger than the sandbox's start"
+    placement = seen.delegation.placement()
+    records = (*(seen.delegation.receiver_audit.record,) if seen.delegation.receiver_audit else (), seen.ids.record)
+    if placement is None:
+        return unknown(name, want, "no placement in the router's audit log", *records)
+    if seen.inspected is None or not seen.inspected.ok:
+        return unknown(name, want, f"the sandbox's container could not be inspected ({(seen.inspected or seen.ids).said})", *records)
+    found = containers.containers(seen.inspected.stdout)
+    boxes = containers.workloads(found, seen.receiver_id, f"{seen.label_prefix}/") if isinstance(found, tuple) else ()
+    if len(boxes) != 1:
+        return unknown(name, want, f"{listed(box.name for box in boxes)} bear this sandbox's id, not one container", *records)
+    started, written = boxes[0].started_at[:19], placement.ts[:19]
+    said = f"written {written}, started {started} (UTC)"
+    if written > started:
+        return decided(name, True, want, said, *records, seen.inspected.record)
+    return unknown(name, want, f"{said}: no notice is younger than {receiver}'s start; run --from-step 7", *records, seen.inspected.record)

@@ -1,0 +1,255 @@
+"""Unknown 6: the accepted gateway posture. Step 2's gate judges the same observations."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pytest_amap.commands import Command, Look, Planned, unrecorded
+from pytest_amap.host import posture_files
+from pytest_amap.host.process import ambient_selectors
+from pytest_amap.judging import decided, listed, unknown
+from pytest_amap.observations import Ran, Stat
+from pytest_amap.parsers import Unreadable, addresses, cli, gateway_toml, listeners, units
+from pytest_amap.verdicts import Part
+
+if TYPE_CHECKING:
+    from pytest_amap.host.lab import Lab
+
+UNIT = "openshell-gateway"
+STATEMENT = "the operator states what files cannot show"
+PAGES = 50
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Step 2's observations. `members` maps each fleet member to its recorded id, "" while there is none;
+    `intents` maps each sandbox whose creation this suite announced on disk to its recorded id or ""."""
+
+    files: posture_files.GatewayFiles
+    unit: Ran
+    preflight: Ran
+    status: Ran
+    info: Ran
+    listeners: Ran
+    sandboxes: tuple[Ran, ...]
+    keys: tuple[Stat, ...]
+    uid: int
+    port: int
+    workspace: str
+    members: dict[str, str]
+    intents: dict[str, str]
+    ambient: tuple[str, ...] = ()
+    accepted: str = ""
+    records: tuple[str, ...] = field(default=())
+
+
+def commands(lab: Lab, toml: str) -> dict[str, Command]:
+    seconds = lab.options.deadlines.command
+    properties = "ExecStart,Environment,EnvironmentFiles,DropInPaths,ActiveState,ActiveEnterTimestamp"
+    return {
+        "unit": unrecorded("the gateway's service", ("systemctl", "--user", "show", UNIT, "-p", properties), seconds),
+        "preflight": unrecorded("preflight", (lab.commands.gateway, "config", "preflight", "--path", toml), seconds),
+        "status": lab.commands.plain("status", label="gateway status"),
+        "info": lab.commands.plain("gateway", "info", "-o", "json", label="gateway info"),
+        "listeners": unrecorded("listeners", ("ss", "-ltnH"), seconds),
+    }
+
+
+def page(lab: Lab, token: str = "") -> Command:
+    words = ("sandbox", "list", "--all-workspaces", "-o", "json", *(("--page-token", token) if token else ()))
+    return lab.commands.plain(*words, label="sandboxes in every workspace")
+
+
+def plan(lab: Lab) -> Iterable[Planned]:
+    toml = "<the gateway's own gateway.toml>"
+    planned = commands(lab, toml)
+    yield planned.pop("unit")
+    yield Look(toml, "the gateway's configuration")
+    yield Look("<its folder>/gateway.env", "the gateway's environment")
+    yield from planned.values()
+    yield page(lab)
+    yield page(lab, "<page token>").only("while the gateway names a next page")
+
+
+def collect(lab: Lab) -> Seen:
+    """Look, and judge nothing; nothing is changed."""
+    host = lab.host
+    unit = host.run(commands(lab, "")["unit"])
+    read = units.unit(unit.stdout) if unit.ok else None
+    files = posture_files.locate(host.environ, read if isinstance(read, units.Unit) else None)
+    files = posture_files.GatewayFiles(
+        host.keep(host.hidden(files.toml), "gateway.toml"),
+        files.how,
+        host.keep(host.hidden(files.environment), "gateway.env") if files.environment else None,
+        files.overrides,
+    )
+    ask = commands(lab, files.toml.path)
+    pages = [host.run(page(lab))]
+    while (token := next_page(pages[-1])) and len(pages) < PAGES:
+        pages.append(host.run(page(lab, token)))
+    return Seen(
+        files=files,
+        unit=unit,
+        preflight=host.run(ask["preflight"]),
+        status=host.run(ask["status"]),
+        info=host.run(ask["info"]),
+        listeners=host.run(ask["listeners"]),
+        sandboxes=tuple(pages),
+        keys=tuple(host.stat(path, "credentials") for path in key_files(host.environ)),
+        uid=os.getuid(),
+        port=lab.options.port,
+        workspace=lab.fleet.workspace,
+        members={name: lab.ids.get(name, "") for name in lab.fleet.members},
+        intents=dict(lab.intents()),
+        ambient=ambient_selectors(host.environ),
+        accepted=lab.options.posture_accepted,
+    )
+
+
+def next_page(ran: Ran) -> str:
+    found = cli.sandbox_list_json(ran.stdout) if ran.ok else None
+    return found.next_page_token if isinstance(found, cli.SandboxList) else ""
+
+
+def key_files(environ: object) -> list[str]:
+    """The private keys of the CLI's registrations and of the package, where OpenShell keeps them."""
+    known = dict(environ)  # type: ignore[call-overload]
+    home = known.get("HOME", "")
+    config = known.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+    state = known.get("XDG_STATE_HOME") or os.path.join(home, ".local", "state")
+    found = []
+    for top in (os.path.join(config, "openshell", "gateways"), os.path.join(state, "openshell", "tls")):
+        for folder, _, names in os.walk(top):
+            found += [os.path.join(folder, name) for name in sorted(names) if name.endswith(".key")]
+    return found[:20]
+
+
+def judge(seen: Seen) -> list[Part]:
+    return [*settings(seen), *live(seen), others(seen), credentials(seen), statement(seen)]
+
+
+def settings(seen: Seen) -> Iterable[Part]:
+    records = (seen.files.toml.record, seen.files.environment.record if seen.files.environment else "")
+    for finding in seen.files.findings(seen.port):
+        name = f"gateway settings: {finding.name}"
+        if finding.state is gateway_toml.State.UNREADABLE:
+            yield unknown(name, finding.expected, finding.seen, *records)
+        else:
+            yield decided(name, finding.ok, finding.expected, finding.seen, *records)
+
+
+def live(seen: Seen) -> Iterable[Part]:
+    yield preflight(seen.preflight)
+    yield connected(seen)
+    yield listener(seen)
+    info = cli.gateway_info(seen.info.stdout) if seen.info.ok else Unreadable(seen.info.said)
+    name, want = "the gateway's compute driver", "docker alone"
+    if isinstance(info, Unreadable):
+        yield unknown(name, want, info, seen.info.record)
+    else:
+        yield decided(name, set(info.drivers) == {"docker"}, want, listed(info.drivers), seen.info.record)
+
+
+def preflight(ran: Ran) -> Part:
+    name, want = "the gateway's own preflight", "exit 0"
+    if ran.exit is None or ran.exit in (126, 127):
+        return unknown(name, want, ran.said, ran.record)
+    return decided(name, ran.exit == 0, want, ran.said if ran.exit else "exit 0", ran.record)
+
+
+def connected(seen: Seen) -> Part:
+    """Exit 0 proves nothing here: it is also 0 where no gateway is configured."""
+    name, want = "the CLI is connected to this gateway", f"connected to 127.0.0.1:{seen.port}"
+    if seen.status.exit is None:
+        return unknown(name, want, seen.status.said, seen.status.record)
+    status = cli.status(seen.status.stdout)
+    if isinstance(status, Unreadable):
+        if seen.status.exit == 0:
+            return unknown(name, want, status, seen.status.record)
+        return decided(name, False, want, seen.status.said, seen.status.record)
+    if not status.configured:
+        remedy = (
+            f"no active gateway: run 'openshell gateway add https://127.0.0.1:{seen.port} --local --name openshell' "
+            "and, if it does not run, 'systemctl --user restart openshell-gateway'"
+        )
+        return decided(name, False, want, remedy, seen.status.record)
+    server = addresses.url(status.server)
+    if isinstance(server, Unreadable):
+        return unknown(name, want, server, seen.status.record)
+    dropped = f"; ambient {listed(seen.ambient)} not passed on" if seen.ambient else ""
+    holds = status.connected and server.loopback and server.port == seen.port
+    said = f"{'connected' if status.connected else 'not connected'} to {server}{dropped}"
+    return decided(name, holds, want, said, seen.status.record)
+
+
+def listener(seen: Seen) -> Part:
+    name, want = f"port {seen.port} listens on loopback and nowhere else", "loopback addresses only"
+    if not seen.listeners.ok:
+        return unknown(name, want, seen.listeners.said, seen.listeners.record)
+    found = listeners.listeners(seen.listeners.stdout, seen.port)
+    outside = [address for address in found.addresses if not addresses.is_loopback(address)]
+    if outside:
+        return decided(name, False, want, listed(outside), seen.listeners.record)
+    if found.unparsed:
+        return unknown(name, want, f"rows that could not be read: {listed(found.unparsed)}", seen.listeners.record)
+    return decided(name, bool(found.addresses), want, listed(found.addresses, "no listener"), seen.listeners.record)
+
+
+def others(seen: Seen) -> Part:
+    """Every sandbox in every workspace is a recorded member, or one whose creation this suite announced on disk."""
+    name, want = "no other sandbox runs on this gateway", "fleet members only, over all workspaces"
+    records = tuple(ran.record for ran in seen.sandboxes)
+    strangers: list[str] = []
+    for ran in seen.sandboxes:
+        found = cli.sandbox_list_json(ran.stdout) if ran.ok else Unreadable(ran.said)
+        if isinstance(found, Unreadable):
+            return unknown(name, want, found, *records)
+        strangers += [stranger(box, seen) for box in found.sandboxes if stranger(box, seen)]
+    if strangers:
+        return decided(name, False, want, listed(strangers), *records)
+    if next_page(seen.sandboxes[-1]):
+        return unknown(name, want, f"more than {PAGES} pages", *records)
+    return decided(name, True, want, "fleet members only", *records)
+
+
+def stranger(box: cli.Sandbox, seen: Seen) -> str:
+    recorded = seen.members.get(box.name, "") or seen.intents.get(box.name, "")
+    if box.workspace == seen.workspace and recorded == box.id:
+        return ""
+    if box.workspace == seen.workspace and box.name in seen.intents and not recorded:
+        return ""
+    why = (
+        f"id {box.id}, recorded {recorded}"
+        if recorded
+        else f"id {box.id}, not recorded and not announced by this suite"
+    )
+    return f"{box.workspace}/{box.name} ({why})"
+
+
+def credentials(seen: Seen) -> Part:
+    name, want = (
+        "the gateway's credentials are this user's alone",
+        f"keys of uid {seen.uid}, closed to group and others",
+    )
+    records = tuple(stat.record for stat in seen.keys)
+    wrong = [f"{os.path.basename(k.path)} is {k.uid} {k.mode}" for k in seen.keys if not private(k, seen.uid)]
+    if not seen.keys:
+        return unknown(name, want, "no key file was found", *records)
+    return decided(
+        name, not wrong, want, listed(wrong) if wrong else f"{len(seen.keys)} key files, all private", *records
+    )
+
+
+def private(stat: Stat, uid: int) -> bool:
+    return stat.kind == "file" and stat.uid == uid and not int(stat.mode or "777", 8) & 0o077
+
+
+def statement(seen: Seen) -> Part:
+    """Never measured: a dedicated host and no copy of the credentials are the operator's word."""
+    want = "amap_posture_accepted, or AMAP_POSTURE_ACCEPTED: a dedicated gateway, no copy of its credentials"
+    if not seen.accepted:
+        return unknown(STATEMENT, want, "not stated")
+    return decided(STATEMENT, True, want, f"stated, not measured: {seen.accepted}")

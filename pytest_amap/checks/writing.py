@@ -1,0 +1,97 @@
+"""A write that must be refused beside one that must work, as unknown_2 and pass_criterion_3 try it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_amap import probes
+from pytest_amap.commands import Command, Look, Planned
+from pytest_amap.judging import unknown
+from pytest_amap.observations import Ran, Stat
+from pytest_amap.parsers import Unreadable
+from pytest_amap.verdicts import PASS, Part
+
+if TYPE_CHECKING:
+    from pytest_amap.host.lab import Member
+
+INBOX, OUTBOX = "/opt/amap/lanes/inbox", "/opt/amap/lanes/outbox"
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """`inbox` tried to create a file and leave it, `outbox` created one and removed it; the stats are the host's own
+    look at both places afterwards. `before` is the inbox's place before the attempt."""
+
+    inbox: Ran
+    outbox: Ran
+    before: Stat
+    on_host: Stat
+    outbox_on_host: Stat
+
+    @property
+    def created(self) -> bool:
+        """Whether the refused file stands on the host, whatever the probe said."""
+        return self.before.kind == "absent" and self.on_host.kind not in ("absent", "unreadable")
+
+    @staticmethod
+    def errno_of(ran: Ran) -> str | None | Unreadable:
+        """The errno's name, None when the write worked."""
+        found = probes.answer(ran)
+        if isinstance(found, Unreadable):
+            return found
+        errno = found.get("errno")
+        return errno if isinstance(errno, (str, type(None))) else Unreadable("the probe named no errno")
+
+
+def probe_name(run: str) -> str:
+    """A dot-file: neither daemon nor router takes it for a document."""
+    return f".amap-probe-{run}"
+
+
+def commands(member: Member, run: str) -> tuple[Command, Command]:
+    name = probe_name(run)
+    inbox = member.probing(probes.create(f"{INBOX}/{name}", remove=False), f"write to {member.name}'s inbox")
+    outbox = member.probing(probes.create(f"{OUTBOX}/{name}", remove=True), f"write to {member.name}'s outbox")
+    return inbox, outbox
+
+
+def planned(member: Member, run: str) -> list[Planned]:
+    inbox, outbox = commands(member, run)
+    return [inbox, outbox, *(Look(path, "did anything appear") for path in places(member, run))]
+
+
+def places(member: Member, run: str) -> tuple[str, str]:
+    home, name = member.lab.home, probe_name(run)
+    return os.fspath(home.lane(member.name, "inbox") / name), os.fspath(home.lane(member.name, "outbox") / name)
+
+
+def attempt(member: Member) -> Attempt:
+    """Try both; a file that should not have appeared is taken away again on the host."""
+    host = member.lab.host
+    run = host.evidence.run
+    inbox_place, outbox_place = places(member, run)
+    inbox, outbox = commands(member, run)
+    before = host.stat(inbox_place, "the inbox before the write")
+    refused, control = host.run(inbox), host.run(outbox)
+    tried = Attempt(
+        refused, control, before, host.stat(inbox_place, "the inbox after the write"), host.stat(outbox_place, "the outbox after the write")
+    )
+    if tried.created:
+        os.unlink(inbox_place)
+    return tried
+
+
+def control_part(tried: Attempt) -> Part:
+    """The positive twin: a sandbox in which nothing works would otherwise refuse everything."""
+    name, want = "control: the outbox takes a write", "the write works, and the file is gone again"
+    records = (tried.outbox.record, tried.outbox_on_host.record)
+    answer = probes.answer(tried.outbox)
+    if isinstance(answer, Unreadable):
+        return unknown(name, want, answer, *records)
+    if answer.get("errno") is not None:
+        return unknown(name, want, f"refused with {answer['errno']}", *records)
+    if answer.get("gone") is not True or tried.outbox_on_host.kind != "absent":
+        return unknown(name, want, "the probe's file is still there", *records)
+    return Part(name, PASS, want, "it worked and is gone", records)

@@ -1,0 +1,87 @@
+"""Is a sandbox Ready, and does its session wait for messages? Asked by steps and checks alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pytest_amap import probes
+from pytest_amap.host.host import Waited
+from pytest_amap.host.lab import Lab, Member
+from pytest_amap.observations import Ran
+from pytest_amap.parsers import Unreadable, cli, lister
+from pytest_amap.parsers.lister import Row
+
+PHASE_OF_NO_RETURN = ("Error", "Completed", "Deleting")
+
+
+@dataclass(frozen=True)
+class Sessions:
+    """What the lister found below the main process `main` (a pid, None when there is none)."""
+
+    main: int | None
+    rows: tuple[Row, ...]
+
+
+def sessions(ran: Ran) -> Sessions | Unreadable:
+    """The answer of probes.sessions."""
+    found = probes.answer(ran)
+    if isinstance(found, Unreadable):
+        return found
+    rows = lister.rows("".join(f"{row}\n" for row in found.get("rows") or ()))
+    if isinstance(rows, Unreadable):
+        return rows
+    main = found.get("main")
+    return Sessions(main if isinstance(main, int) else None, rows)
+
+
+def ready(ran: Ran) -> Sessions | None:
+    """Exactly one session, with a socket and a key: what the delivery daemon needs."""
+    found = sessions(ran)
+    if isinstance(found, Unreadable) or len(found.rows) != 1:
+        return None
+    return found if found.rows[0].socket and found.rows[0].key else None
+
+
+def live(ran: Ran) -> cli.Sandbox | Unreadable:
+    """The sandbox that `sandbox get` shows."""
+    return cli.sandbox(ran.stdout) if ran.ok else Unreadable(ran.said)
+
+
+def await_ready(lab: Lab, member: Member, *, seconds: float, unlike: Row | None = None) -> Waited[Ran, Sessions]:
+    """Wait for one session that can be spoken to, other than `unlike`; ends at once when the sandbox cannot come back."""
+
+    def done(ran: Ran) -> Sessions | None:
+        found = ready(ran)
+        return found if found and found.rows[0] != unlike else None
+
+    return lab.host.wait_command(
+        f"{member.name}'s session", member.sessions(), done, seconds=seconds, stop=sandbox_gone(lab, member)
+    )
+
+
+def await_phase(lab: Lab, member: Member, phase: str) -> Waited[Ran, cli.Sandbox]:
+    """Wait until `sandbox get` shows the phase."""
+
+    def done(ran: Ran) -> cli.Sandbox | None:
+        found = live(ran)
+        return found if isinstance(found, cli.Sandbox) and found.phase == phase else None
+
+    seconds = lab.options.deadlines.phase
+    return lab.host.wait_command(f"{member.name} to be {phase}", lab.commands.get(member.name), done, seconds=seconds)
+
+
+def sandbox_gone(lab: Lab, member: Member) -> Callable[[], str]:
+    """A sandbox in a phase of no return makes waiting pointless; asked at every fifth poll."""
+    asked = 0
+
+    def stop() -> str:
+        nonlocal asked
+        asked += 1
+        if asked % 5:
+            return ""
+        found = live(lab.host.look(lab.commands.get(member.name)))
+        gone = isinstance(found, cli.Sandbox) and found.phase in PHASE_OF_NO_RETURN
+        return f"{member.name} is {found.phase}" if gone and isinstance(found, cli.Sandbox) else ""
+
+    return stop

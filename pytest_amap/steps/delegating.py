@@ -1,0 +1,120 @@
+"""Step 7: one delegation of this run, followed to its end; or one made by hand, when there is one that was answered."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+
+import pytest
+
+from pytest_amap.commands import Planned
+from pytest_amap.delegations import Delegation, answered
+from pytest_amap.failures import StepFailed
+from pytest_amap.host import delegating, files
+from pytest_amap.host.lab import Lab
+from pytest_amap.parsers import audit, containers
+from pytest_amap.steps.routing import Router
+
+SUBJECT = "L1 delegation {run}: list your workspace"
+PLANTED = "planted.jsonl"
+
+
+@pytest.fixture(scope="session")
+def delegation(router: Router, lab: Lab) -> Delegation:
+    """Step 7: done when the delegation has reached an end, whichever; the checks judge the end."""
+    made = by_hand(lab)
+    if made is not None:
+        lab.run.already["delegation"] = f"notice {made.notice}, delegated by hand, was answered"
+        return made
+    if not lab.options.acts_on(7):
+        previous = planted_before(lab)
+        if previous is None:
+            raise StepFailed("no delegation of these sandboxes was found; run step 7 first (--from-step 7)")
+        lab.run.already["delegation"] = f"request {previous.request} of an earlier run"
+        return followed(lab, previous)
+    task = delegating.plant(lab, lab.sender, lab.receiver, SUBJECT.format(run=lab.run.evidence.run if lab.run.evidence else ""))
+    if not task.request:
+        raise StepFailed(f"{task.problem}; the sender's payload or sandbox cannot submit")
+    remember(lab, task)
+    task = delegating.watch_placement(lab, task)
+    if not task.notice:
+        raise StepFailed(f"the request was not placed: {task.problem}")
+    lab.run.left.append(f"request {task.request} of {task.sender} and its notice {task.notice} stay in lanes and router ledgers")
+    return followed(lab, task)
+
+
+def followed(lab: Lab, task: Delegation) -> Delegation:
+    """The outcome and the reply: which of the two comes first is not fixed."""
+    if task.notice:
+        task = delegating.watch_reply(lab, delegating.watch_outcome(lab, task))
+    return task
+
+
+def plan(lab: Lab) -> list[Planned]:
+    return delegating.planned(lab, lab.sender, lab.receiver, SUBJECT.format(run="<run>"))
+
+
+def remember(lab: Lab, task: Delegation) -> None:
+    """Note the request among those that runs of ours planted, with the sandboxes it was planted between."""
+    entry = {"sender": task.sender, "receiver": task.receiver, "request": task.request, "ids": lab.ids}
+    path = lab.home.evidence / PLANTED
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(json.dumps(entry, sort_keys=True) + "\n")
+
+
+def planted(lab: Lab) -> list[dict[str, object]]:
+    found = []
+    for line in (files.read(os.fspath(lab.home.evidence / PLANTED)).text or "").splitlines():
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(entry, dict) and entry.get("ids") == lab.ids:
+            found.append(entry)
+    return found
+
+
+def planted_before(lab: Lab) -> Delegation | None:
+    """The newest delegation that a run of ours planted between these very sandboxes."""
+    mine = [one for one in planted(lab) if (one["sender"], one["receiver"]) == (lab.ground.sender, lab.ground.receiver)]
+    if not mine:
+        return None
+    task = Delegation(lab.ground.sender, lab.ground.receiver, str(mine[-1]["request"]))
+    return delegating.watch_placement(lab, task)
+
+
+def by_hand(lab: Lab) -> Delegation | None:
+    """A delegation that no run of ours planted, placed after both sandboxes started, and answered."""
+    sender, receiver = lab.ground.sender, lab.ground.receiver
+    ours = {str(one["request"]) for one in planted(lab) if one["sender"] == sender}
+    logs = {name: files.read(os.fspath(delegating.audit_log(lab, name))) for name in (sender, receiver)}
+    candidates = [
+        placed
+        for placed in audit.placements(audit.events(logs[receiver].text or ""))
+        if placed.sender == sender and not placed.in_reply_to and placed.req_id not in ours
+        and answered(logs[sender].text or "", receiver, placed.notice_id)
+    ]
+    if not candidates:
+        return None
+    since = started(lab)
+    younger = [placed for placed in candidates if since and placed.ts > since]
+    if not younger:
+        return None
+    task = Delegation(sender, receiver, younger[-1].req_id, younger[-1].notice_id, by_hand=True)
+    kept = lab.host.read(os.fspath(delegating.audit_log(lab, receiver)), "the receiver's audit log")
+    return followed(lab, replace(task, receiver_audit=kept))
+
+
+def started(lab: Lab) -> str:
+    """When the younger of the two sandboxes started, as the container runtime tells; "" when it does not."""
+    times = []
+    for member in (lab.sender, lab.receiver):
+        ids = lab.host.look(lab.commands.containers_of(member.id, lab.options.label_prefix)).stdout.split()
+        found = containers.containers(lab.host.look(lab.commands.inspect(*ids)).stdout) if ids else ()
+        boxes = containers.workloads(found, member.id, f"{lab.options.label_prefix}/") if isinstance(found, tuple) else ()
+        if len(boxes) != 1:
+            return ""
+        times.append(boxes[0].started_at)
+    return max(times)[:19]

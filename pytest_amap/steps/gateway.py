@@ -1,0 +1,30 @@
+"""Step 2: the gateway's posture, observed by one fixture and enforced by another."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_amap.checks import unknown_6
+from pytest_amap.failures import StepRefused
+from pytest_amap.host.lab import Lab
+from pytest_amap.verdicts import PASS
+
+
+@pytest.fixture(scope="session")
+def posture(prerequisites: Lab) -> unknown_6.Seen:
+    """Step 2: what files, the gateway, its listener and its sandboxes show. Never fails: unknown_6 judges it."""
+    from pytest_amap.host import repairing
+
+    repairing.before_the_gate(prerequisites)
+    return unknown_6.collect(prerequisites)
+
+
+@pytest.fixture(scope="session")
+def gateway(posture: unknown_6.Seen) -> unknown_6.Seen:
+    """Step 2's gate: no step from 3 on acts on a gateway whose posture does not hold."""
+    broken = [
+        part for part in unknown_6.judge(posture) if part.outcome is not PASS and part.name != unknown_6.STATEMENT
+    ]
+    if broken:
+        raise StepRefused("refusing to go on: " + "; ".join(part.reason for part in broken))
+    return posture

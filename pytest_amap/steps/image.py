@@ -1,0 +1,129 @@
+"""Step 1: the agent image, recognised by its labels and by the digest of the Dockerfile it was built from."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+
+import pytest
+
+from pytest_amap.commands import Command, Planned
+from pytest_amap.failures import StepFailed
+from pytest_amap.host import files
+from pytest_amap.host.lab import Lab
+from pytest_amap.observations import Ran
+from pytest_amap.parsers import Unreadable, versions
+
+LABEL = "amap-openshell"
+FLAGS = ("--settings", "--dangerously-skip-permissions", "--mcp-config", "--append-system-prompt-file")
+MEASURE = "claude --version; echo ---; claude --help"
+
+
+@pytest.fixture(scope="session")
+def agent_image(prerequisites: Lab) -> str:
+    """Step 1: the image with the pinned Claude Code and this account, built where it is missing or another."""
+    lab = prerequisites
+    found = lab.host.run(inspect(lab))
+    wanted = labels(lab)
+    if differences(found, wanted):
+        if not lab.options.acts_on(1):
+            raise StepFailed(f"image {lab.options.image}: {differences(found, wanted)}; run step 1 first")
+        built = lab.host.run(build(lab))
+        if not built.ok:
+            raise StepFailed(f"docker build must end with exit 0, saw {last_lines(built)}")
+        found = lab.host.run(inspect(lab))
+        if differences(found, wanted):
+            raise StepFailed(f"the image just built differs: {differences(found, wanted)}; look at image/Dockerfile")
+    else:
+        lab.run.already["agent_image"] = "labels and Dockerfile are the wanted ones"
+    measure(lab, found)
+    return lab.options.image
+
+
+def plan(lab: Lab) -> list[Planned]:
+    return [
+        inspect(lab),
+        build(lab).only("unless the labels say that it is already so"),
+        inspect(lab).only("after a build"),
+        inside(lab, MEASURE, "Claude Code in the image"),
+    ]
+
+
+def inspect(lab: Lab) -> Command:
+    return lab.commands.runtime("image", "inspect", lab.options.image, label="the image")
+
+
+def labels(lab: Lab) -> dict[str, str]:
+    dockerfile = files.read(os.fspath(lab.options.repository / "image" / "Dockerfile")).text or ""
+    return {
+        f"{LABEL}.claude-code-version": lab.ground.claude_version or "<CLAUDE_CODE_VERSION>",
+        f"{LABEL}.run-as": f"{os.getuid()}:{os.getgid()}",
+        f"{LABEL}.dockerfile": files.sha256(dockerfile.encode()),
+    }
+
+
+def build(lab: Lab) -> Command:
+    """The runbook's step 1, with the Dockerfile's digest as a label, so that a changed recipe is noticed."""
+    wanted = labels(lab)
+    arguments = {
+        "CLAUDE_CODE_VERSION": wanted[f"{LABEL}.claude-code-version"],
+        "SANDBOX_UID": str(os.getuid()),
+        "SANDBOX_GID": str(os.getgid()),
+    }
+    given = [word for name, value in arguments.items() for word in ("--build-arg", f"{name}={value}")]
+    digest = f"{LABEL}.dockerfile={wanted[f'{LABEL}.dockerfile']}"
+    words = ("build", *given, "--label", digest, "-t", lab.options.image, "image/")
+    return lab.commands.runtime(*words, label="build the image", timeout=lab.options.deadlines.build)
+
+
+def inside(lab: Lab, script: str, label: str) -> Command:
+    """Run a shell line in a throwaway container of the image, without a network."""
+    words = ("run", "--rm", "--network", "none", "--entrypoint", "sh", lab.options.image, "-c", script)
+    return lab.commands.runtime(*words, label=label)
+
+
+def differences(ran: Ran, wanted: dict[str, str]) -> str:
+    """What keeps the image from being the wanted one; "" when nothing does."""
+    if not ran.ok:
+        return f"not there ({ran.said})"
+    found = config(ran).get("Labels") or {}
+    wrong = [
+        f"{name} is {found.get(name)}, wanted {value}" for name, value in wanted.items() if found.get(name) != value
+    ]
+    return "; ".join(wrong)
+
+
+def config(ran: Ran) -> dict[str, dict[str, str]]:
+    try:
+        return json.loads(ran.stdout)[0]["Config"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return {}
+
+
+def last_lines(ran: Ran) -> str:
+    if ran.timed_out:
+        return "no end within its deadline"
+    lines = [line.strip() for line in (ran.stderr + ran.stdout).splitlines() if line.strip()]
+    return " / ".join(lines[-3:])[:500] or f"exit {ran.exit}"
+
+
+def measure(lab: Lab, found: Ran) -> None:
+    """The version and the flags that the create command needs, asked of the image itself."""
+    ran = lab.host.run(inside(lab, MEASURE, "Claude Code in the image"))
+    said, _, usage = ran.stdout.partition("---")
+    version = versions.claude(said.strip())
+    if isinstance(version, Unreadable):
+        raise StepFailed(f"claude --version in the image could not be read ({version.why}); build the image anew")
+    if said.split()[0] != lab.ground.claude_version:
+        raise StepFailed(
+            f"the image holds Claude Code {said.split()[0]}, wanted {lab.ground.claude_version}; set CLAUDE_CODE_VERSION to what you measured"
+        )
+    missing = [flag for flag in FLAGS if not re.search(rf"(?<![\w-]){flag}(?![\w-])", usage)]
+    if missing:
+        raise StepFailed(f"claude --help in the image lists no {', '.join(missing)}; pin a version that does")
+    identity = re.search(r'"Id":\s*"([^"]+)"', found.stdout)
+    lab.run.facts |= {
+        "claude_code": said.split()[0],
+        "image": f"{lab.options.image} {identity[1] if identity else 'id not read'}",
+    }

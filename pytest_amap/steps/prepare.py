@@ -1,0 +1,184 @@
+"""Step 3: the host's files, and this deployment's provider profile."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit import files as kit_files
+from kit import prepare, profile
+from kit.home import PROFILE_ID
+from kit.names import RunAs
+from pytest_amap.checks import unknown_6
+from pytest_amap.commands import Look, Planned
+from pytest_amap.failures import StepFailed
+from pytest_amap.host import files
+from pytest_amap.host.lab import Lab
+from pytest_amap.observations import Ran
+from pytest_amap.parsers import Unreadable, cli, text
+from pytest_amap.steps.image import inside
+
+PATHS = 'printf "node=%s\\nclaude=%s\\n" "$(readlink -f "$(command -v node)")" "$(readlink -f "$(command -v claude)")"'
+_PATH = re.compile(r"(node|claude)=(/[\x21-\x7e]+)")
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The provider profile in use: the image's real binaries, and what listing it after an import showed."""
+
+    binaries: tuple[str, ...]
+
+
+def plan_host(lab: Lab) -> list[Planned]:
+    return [
+        Look(os.fspath(lab.home.path), "kit prepare, in process: would create, would update or present for each path")
+    ]
+
+
+def plan_profile(lab: Lab) -> list[Planned]:
+    path = os.fspath(lab.home.profile)
+    differs = "if the listed copy differs"
+    return [
+        inside(lab, PATHS, "the image's binaries"),
+        lab.commands.profiles(),
+        lab.commands.providers(),
+        lab.commands.lint(path).only("unless it is listed already"),
+        lab.commands.import_profile(path).only("unless it is listed already"),
+        lab.commands.update_profile(PROFILE_ID, update_file(lab)).only(differs),
+        lab.commands.profiles().only("after an import or an update"),
+    ]
+
+
+@pytest.fixture(scope="session")
+def prepared_host(gateway: unknown_6.Seen, lab: Lab) -> Lab:
+    """Step 3: payload, lanes, policies, create commands, fleet and fragment, written by the kit."""
+    caller = RunAs(os.getuid(), os.getgid())
+    with kit_files.locked(lab.home):
+        plan = prepare.plan(
+            lab.home,
+            lab.ground.fleet_file,
+            run_as=caller,
+            caller=caller,
+            image=lab.options.image,
+            connector=lab.ground.siblings["connector"].path,
+            examples=lab.options.repository / "examples",
+            restart_policy=lab.options.restart_policy,
+        )
+        write(lab, "prepared_host", "kit prepare", plan)
+    lab.run.facts["payload"] = f"manifest sha256 {digest(lab.home.payload_manifest)}"
+    return lab
+
+
+def digest(path: Path) -> str:
+    return files.sha256((files.read(os.fspath(path)).text or "").encode())
+
+
+def write(lab: Lab, fixture: str, label: str, plan: kit_files.Plan) -> None:
+    """Apply a plan of the kit, or say that it is already so; what it found is recorded."""
+    lab.host.note(label, "the kit, in process", {"lines": plan.lines(), "notes": list(plan.notes)})
+    if plan.done:
+        lab.run.already.setdefault(fixture, "every path is present")
+        return
+    lab.run.already.pop(fixture, None)
+    number = next(step.number for step in lab.run.suite.steps if step.fixture == fixture)
+    if not lab.options.acts_on(number):
+        raise StepFailed(
+            f"{label} would write {sum(i.state != 'present' for i in plan.items)} paths; run step {number} first"
+        )
+    kit_files.apply(plan)
+    lab.host.note(f"{label} applied", "the kit, in process", {"lines": plan.lines(applied=True)})
+
+
+@pytest.fixture(scope="session")
+def provider_profile(prepared_host: Lab, agent_image: str) -> Profile:
+    """Step 3: the profile with the image's real paths, imported once; a copy that differs is updated."""
+    lab = prepared_host
+    binaries = image_binaries(lab.host.run(inside(lab, PATHS, "the image's binaries")))
+    template = lab.options.repository / "providers" / f"{PROFILE_ID}.json"
+    write(lab, "provider_profile", "kit profile", profile.plan(lab.home, template, binaries))
+    wanted = profile.render(profile.load(template), binaries)
+    check_provider(lab)
+    copies = listed(lab)
+    lab.run.facts["profile"] = "listed before this run and equal to the file"
+    if not copies or profile.same(wanted, copies[0]):
+        bring(lab, wanted, copies)
+    return Profile(tuple(binaries))
+
+
+def bring(lab: Lab, wanted: dict[str, Any], copies: list[dict[str, Any]]) -> None:
+    """Import it, or update the one copy that differs; then it must be listed once, and equal."""
+    lab.run.already.pop("provider_profile", None)
+    if not lab.options.acts_on(3):
+        raise StepFailed("the gateway lists no equal copy of the provider profile; run step 3 first")
+    path = os.fspath(lab.home.profile)
+    if copies:
+        document = profile.with_resource_version(wanted, copies[0].get("resource_version"))
+        Path(update_file(lab)).write_text(json.dumps(document, indent=2) + "\n")
+        must(lab.host.run(lab.commands.update_profile(PROFILE_ID, update_file(lab))), "the profile's update")
+    else:
+        must(lab.host.run(lab.commands.lint(path)), "the profile's lint")
+        must(lab.host.run(lab.commands.import_profile(path)), "the profile's import")
+    after = listed(lab)
+    differences = profile.same(wanted, after[0]) if after else ["it is not listed"]
+    if differences:
+        raise StepFailed(
+            f"after the {'update' if copies else 'import'} the listing must equal the file, saw {'; '.join(differences)}"
+        )
+    lab.run.facts["profile"] = "imported by this run; the listing's fields equal the file, so a rerun does not update"
+
+
+def update_file(lab: Lab) -> str:
+    return os.fspath(lab.home.providers / f"{PROFILE_ID}.update.json")
+
+
+def image_binaries(ran: Ran) -> list[str]:
+    """node's and claude's real paths, each once; there is no default."""
+    found = [match for line in ran.stdout.splitlines() if line.strip() and (match := _PATH.fullmatch(line.strip()))]
+    names = [match[1] for match in found]
+    if not ran.ok or sorted(names) != ["claude", "node"]:
+        raise StepFailed(f"the image must name node's and claude's real paths, saw {ran.said}; build the image anew")
+    return list(dict.fromkeys(match[2] for match in sorted(found, key=lambda m: m[1], reverse=True)))
+
+
+def listed(lab: Lab) -> list[dict[str, Any]]:
+    """The gateway's copies of our profile: at most one, in this workspace's scope."""
+    ran = lab.host.run(lab.commands.profiles())
+    found = cli.profiles(ran.stdout) if ran.ok else Unreadable(ran.said)
+    if isinstance(found, Unreadable):
+        raise StepFailed(f"provider list-profiles could not be read ({found.why}), so nothing is imported")
+    ours = [one for one in found if one.get("id") == PROFILE_ID]
+    if len(ours) > 1:
+        raise StepFailed(
+            f"the gateway lists {len(ours)} copies of {PROFILE_ID}, one is wanted; delete the others yourself"
+        )
+    if ours and ours[0].get("scope", "workspace") not in ("workspace", ""):
+        raise StepFailed(
+            f"{PROFILE_ID} is listed in the scope {ours[0]['scope']}, wanted workspace; nothing is imported"
+        )
+    return ours
+
+
+def check_provider(lab: Lab) -> None:
+    """An older provider of that name would win over the profile, whatever its type and key."""
+    ran = lab.host.run(lab.commands.providers())
+    found = cli.providers(ran.stdout) if ran.ok else Unreadable(ran.said)
+    if isinstance(found, Unreadable):
+        raise StepFailed(f"provider list could not be read ({found.why}), so nothing is imported")
+    for provider in found.providers:
+        if provider.name == PROFILE_ID and provider.type != PROFILE_ID:
+            raise StepFailed(
+                f"a provider named {PROFILE_ID} has the type {provider.type}; delete or rename it yourself"
+            )
+
+
+def must(ran: Ran, what: str) -> None:
+    """Every line of a diagnostic matters: the useful text is rarely on the first."""
+    if not ran.ok:
+        said = " / ".join(line.strip() for line in text.lines(ran.stderr) if line.strip()) or ran.said
+        raise StepFailed(f"{what} must succeed, saw {said}")

@@ -1,0 +1,142 @@
+"""Step 0: everything that must be there before anything is made; then the versions."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from pytest_amap.commands import Command, Planned, unrecorded
+from pytest_amap.failures import StepFailed, StepRefused
+from pytest_amap.host import files
+from pytest_amap.host.lab import Lab
+from pytest_amap.live import lab_key
+from pytest_amap.observations import Ran
+from pytest_amap.parsers import Unreadable, versions
+
+OLDEST = "0.1.2"
+REHEARSAL = "REHEARSAL"
+FLAGS = {"exec": ("--no-tty", "--no-login-shell"), "create": ("--label",)}
+
+
+@pytest.fixture(scope="session")
+def lab(request: pytest.FixtureRequest) -> Lab:
+    """The deployment this run works on."""
+    return request.config.stash[lab_key]
+
+
+@pytest.fixture(scope="session")
+def prerequisites(lab: Lab) -> Lab:
+    """Step 0: variables, paths, tools, siblings, kernel, key, lock and the gateway's file; then versions."""
+    if lab.ground.problems:
+        listed = [str(problem) for problem in lab.ground.problems]
+        raise StepRefused(f"{len(listed)} missing or wrong: {' | '.join(listed)}", listed)
+    openshell, docker = ask_versions(lab)
+    lab.run.facts |= {"openshell": openshell, "docker": docker}
+    lab.run.facts |= host_facts(lab) | fleet_facts(lab) | checkouts(lab)
+    return lab
+
+
+def plan(lab: Lab) -> list[Planned]:
+    git = [one for name, path in places(lab).items() for one in (revision(lab, name, path), dirty(lab, name, path))]
+    return [*version_commands(lab), *help_commands(lab), *git]
+
+
+def version_commands(lab: Lab) -> list[Command]:
+    runtime = unrecorded("container runtime", (lab.options.docker, "--version"), lab.options.deadlines.command)
+    return [lab.commands.version(), lab.commands.docker_version(), runtime]
+
+
+def help_commands(lab: Lab) -> list[Command]:
+    return [lab.commands.help_of("sandbox", verb) for verb in FLAGS]
+
+
+def ask_versions(lab: Lab) -> tuple[str, str]:
+    """Both versions as said, after the gates: OpenShell 0.1.2 or later, Docker and not Podman, no rehearsal tool on a live host."""
+    openshell, docker, runtime = (lab.host.run(command) for command in version_commands(lab))
+    for ran in (openshell, docker):
+        if not ran.ok:
+            raise StepFailed(f"{' '.join(ran.argv)} must answer, saw {ran.said}; start or install it")
+    if lab.run.kind == "live" and any(REHEARSAL in ran.stdout.upper() for ran in (openshell, docker, runtime)):
+        raise StepRefused("a tool on PATH says REHEARSAL, and this is no rehearsal; mend PATH, or add --rehearsal")
+    if "podman" in (runtime.stdout + runtime.stderr + docker.stdout).lower():
+        raise StepRefused(
+            "docker on PATH is Podman, and this deployment uses Docker alone (D3); mend PATH or set amap_docker"
+        )
+    found, oldest = versions.openshell(openshell.stdout, Path(lab.options.openshell).name), versions.version(OLDEST)
+    assert not isinstance(oldest, Unreadable)
+    if isinstance(found, Unreadable):
+        raise StepFailed(f"the OpenShell version could not be read ({found.why}); {OLDEST} or later is needed")
+    if found < oldest:
+        raise StepRefused(f"OpenShell {OLDEST} or later is needed, saw {openshell.stdout.strip()}; update it")
+    flags = {
+        verb: listed(lab.host.run(command), FLAGS[verb])
+        for verb, command in zip(FLAGS, help_commands(lab), strict=True)
+    }
+    lab.use_flags(exec_flags=flags["exec"], label="--label" in flags["create"])
+    return openshell.stdout.strip(), docker.stdout.strip()
+
+
+def listed(ran: Ran, flags: tuple[str, ...]) -> tuple[str, ...]:
+    """Which of the flags a --help text lists; an unreadable help lists the runbook's own."""
+    if not ran.ok:
+        return tuple(flag for flag in flags if flag != "--label")
+    return tuple(flag for flag in flags if re.search(rf"(?<![\w-]){flag}(?![\w-])", ran.stdout))
+
+
+def host_facts(lab: Lab) -> dict[str, str]:
+    ground = lab.ground
+    release = lab.host.read("/etc/os-release", "distribution")
+    name = re.search(r'^PRETTY_NAME="?([^"\n]*)"?$', release.text or "", re.MULTILINE)
+    return {
+        "kernel": f"Linux {ground.kernel}",
+        "distribution": name[1] if name else f"not measured: /etc/os-release {release.problem or 'names none'}",
+        "landlock_abi": str(ground.landlock_abi) if ground.landlock_abi is not None else "not measured",
+        "run_as": f"{os.getuid()}:{os.getgid()}",
+        "claude_code_declared": ground.claude_version,
+    }
+
+
+def fleet_facts(lab: Lab) -> dict[str, str]:
+    fleet, name = lab.fleet, lab.ground.fleet_file.name
+    edges = "; ".join(f"{sender} may task {receiver}" for sender, receiver in fleet.task_edges)
+    return {
+        "workspace": fleet.workspace,
+        "fleet": f"{name}, sha256 {files.sha256(fleet.raw)}",
+        "task_graph": f"members {', '.join(fleet.members)}; {edges}; nobody else may task anybody",
+    }
+
+
+def places(lab: Lab) -> dict[str, str]:
+    """The checkouts whose commits belong into the report."""
+    found = {name: os.fspath(sibling.path) for name, sibling in lab.ground.siblings.items()}
+    return {**found, "plugin": os.fspath(lab.options.repository)}
+
+
+def revision(lab: Lab, name: str, path: str) -> Command:
+    return unrecorded(f"{name} commit", ("git", "--no-optional-locks", "-C", path, "rev-parse", "HEAD"), 60)
+
+
+def dirty(lab: Lab, name: str, path: str) -> Command:
+    return unrecorded(f"{name} changes", ("git", "--no-optional-locks", "-C", path, "status", "--porcelain"), 60)
+
+
+def checkouts(lab: Lab) -> dict[str, str]:
+    found = {}
+    for name, path in places(lab).items():
+        commit, changes = lab.host.run(revision(lab, name, path)), lab.host.run(dirty(lab, name, path))
+        state = (
+            "clean"
+            if changes.ok and not changes.stdout.strip()
+            else "with local changes"
+            if changes.ok
+            else "state unknown"
+        )
+        how = f", found by {lab.ground.siblings[name].how}" if name in lab.ground.siblings else ""
+        known = commit.ok and re.fullmatch(r"[0-9a-f]{40,64}", commit.stdout.strip())
+        found[f"{name}_commit"] = (
+            f"{commit.stdout.strip()} ({state}{how})" if known else f"not measured: no git checkout{how}"
+        )
+    return found

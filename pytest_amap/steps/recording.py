@@ -1,0 +1,41 @@
+"""Step 5: each sandbox's id, written down by the kit; with the last one come the router's files."""
+
+from __future__ import annotations
+
+import pytest
+
+from kit import files as kit_files
+from kit import record
+from pytest_amap.commands import Look, Planned
+from pytest_amap.failures import StepFailed
+from pytest_amap.host import sessions
+from pytest_amap.host.lab import Lab
+from pytest_amap.parsers import Unreadable
+from pytest_amap.steps.prepare import write
+
+
+@pytest.fixture(scope="session")
+def membership(sandboxes: Lab) -> Lab:
+    """Step 5: record every member's id; a reused name under another id is refused."""
+    lab = sandboxes
+    with kit_files.locked(lab.home):
+        for member in lab.members:
+            found = sessions.live(lab.host.run(lab.commands.get(member.name)))
+            if isinstance(found, Unreadable):
+                raise StepFailed(f"sandbox get {member.name} could not be read ({found.why}); look at the gateway")
+            if (found.name, found.workspace) != (member.name, lab.fleet.workspace):
+                raise StepFailed(f"sandbox get {member.name} showed {found.workspace}/{found.name}; nothing is recorded")
+            write(lab, "membership", f"kit record {member.name}", record.plan(lab.home, member.name, found.id))
+            lab.ids[member.name] = found.id
+    missing = [path.name for path in (lab.home.router, lab.home.selected) if not path.is_file()]
+    if missing:
+        raise StepFailed(f"after the last member {' and '.join(missing)} must be there; run amap kit record by hand and read what it says")
+    return lab
+
+
+def plan(lab: Lab) -> list[Planned]:
+    return [
+        one
+        for member in lab.members
+        for one in (lab.commands.get(member.name), Look(str(lab.home.membership), f"kit record {member.name}, in process"))
+    ]

@@ -1,0 +1,130 @@
+"""Step 6: the router's container, started last and never stopped by us."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import pytest
+
+from pytest_amap.commands import Command, Look, Planned, unrecorded
+from pytest_amap.failures import StepFailed
+from pytest_amap.host.delegating import GONE, ROUTER
+from pytest_amap.host.lab import Lab
+from pytest_amap.observations import Ran, Read
+from pytest_amap.parsers import Unreadable, roster, router_log
+from pytest_amap.steps.image import last_lines
+
+
+@dataclass(frozen=True)
+class Router:
+    """The running router: its roster as read when step 6 was done."""
+
+    roster: Read
+
+
+@pytest.fixture(scope="session")
+def router(membership: Lab) -> Router:
+    """Step 6: build and start the router unless it runs, then wait for a roster that it wrote now."""
+    lab = membership
+    state = running(lab.host.run(containers(lab)))
+    if state == "running":
+        lab.run.already["router"] = "its container runs"
+    elif state:
+        raise StepFailed(f"the router's container is {state}: {crash(lab)}; this suite never removes a container, do it yourself and run again")
+    elif not lab.options.acts_on(6):
+        raise StepFailed("the router does not run; run step 6 first")
+    else:
+        start(lab)
+    return Router(published(lab))
+
+
+def plan(lab: Lab) -> list[Planned]:
+    return [
+        containers(lab),
+        *(command.only("unless it runs") for command in (build(lab), launch(lab), containers(lab))),
+        Look(os.fspath(lab.home.roster / "roster.json"), "the roster"),
+        router_state(lab).only("while waiting, every 5 s"),
+        logs(lab),
+    ]
+
+
+def containers(lab: Lab) -> Command:
+    words = ("ps", "-a", "--filter", f"name=^{ROUTER}$", "--format", "{{.Names}} {{.State}}")
+    return lab.commands.runtime(*words, label="the router's container")
+
+
+def router_state(lab: Lab) -> Command:
+    return lab.commands.runtime("inspect", "--format", "{{.State.Status}} {{.State.ExitCode}}", ROUTER, label="the router's state")
+
+
+def script(lab: Lab, name: str) -> str:
+    return os.fspath(lab.ground.siblings["router"].path / "docker" / name)
+
+
+def build(lab: Lab) -> Command:
+    return unrecorded("build the router's image", (script(lab, "build.sh"),), lab.options.deadlines.build)
+
+
+def launch(lab: Lab) -> Command:
+    argv = (script(lab, "run.sh"), "--config", os.fspath(lab.home.router), "--detach")
+    return unrecorded("start the router", argv, lab.options.deadlines.command)
+
+
+def logs(lab: Lab) -> Command:
+    return lab.commands.runtime("logs", "--tail", "500", ROUTER, label="the router's log")
+
+
+def running(ran: Ran) -> str:
+    """The state of the container of exactly that name; "" when a listing that worked does not name it."""
+    if not ran.ok:
+        raise StepFailed(f"docker ps must answer, saw {ran.said}; look at the container runtime")
+    rows = [line.split() for line in ran.stdout.splitlines() if line.strip()]
+    return next((row[1].lower() if len(row) > 1 else "of no known state" for row in rows if row[0] == ROUTER), "")
+
+
+def start(lab: Lab) -> None:
+    for command in (build(lab), launch(lab)):
+        ran = lab.host.run(command)
+        if not ran.ok:
+            raise StepFailed(f"{os.path.basename(command.argv[0])} must end with exit 0, saw {last_lines(ran)}")
+    state = running(lab.host.run(containers(lab)))
+    if state != "running":
+        raise StepFailed(f"the router must run after its start, its container is {state or 'not there'}: {crash(lab)}")
+
+
+def published(lab: Lab) -> Read:
+    """A roster that names every member, and that this router wrote: younger than its own state says it started."""
+    members = {lab.fleet.address(name) for name in lab.fleet.members}
+
+    def complete(read: Read) -> bool | None:
+        found = roster.roster(read.text) if read.text is not None else None
+        named = {member.address for member in found.members} if found and not isinstance(found, Unreadable) else set()
+        return True if members <= named else None
+
+    asked = 0
+
+    def stop() -> str:
+        nonlocal asked
+        asked += 1
+        if asked % 25:
+            return ""
+        state = lab.host.look(router_state(lab)).stdout.split()
+        return f"the router is {state[0]}: {crash(lab)}" if state and state[0] in GONE else ""
+
+    waited = lab.host.wait_file(
+        "the router's roster", os.fspath(lab.home.roster / "roster.json"), complete, seconds=lab.options.deadlines.roster, stop=stop
+    )
+    log = lab.host.run(logs(lab))
+    if waited.value is None:
+        refusals = router_log.refusals(log.stdout + log.stderr)
+        raise StepFailed(f"{waited.problem}; the router's log says: {' / '.join(refusals) or last_lines(log)}")
+    return waited.last
+
+
+def crash(lab: Lab) -> str:
+    """Why a container ended: its exit code and the last line it said, stderr first."""
+    state = lab.host.run(router_state(lab))
+    log = lab.host.run(logs(lab))
+    said = [line for stream in (log.stderr, log.stdout) for line in stream.splitlines()[::-1] if line.strip()]
+    return f"exit code {state.stdout.split()[-1] if state.stdout.split() else 'unknown'}, last line: {said[0][:300] if said else 'none'}"

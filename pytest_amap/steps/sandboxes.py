@@ -1,0 +1,168 @@
+"""Step 4: one sandbox a member, created one after the other, each with one session that waits for messages."""
+
+from __future__ import annotations
+
+import pytest
+
+from kit import commands, membership
+from pytest_amap.checks import unknown_6
+from pytest_amap.commands import Command, Planned
+from pytest_amap.failures import StepFailed
+from pytest_amap.host import files, intents, sessions
+from pytest_amap.host.lab import Lab, Member
+from pytest_amap.observations import Ran
+from pytest_amap.parsers import Unreadable, cli, text
+from pytest_amap.steps.prepare import Profile
+
+READY = "Ready"
+
+
+@pytest.fixture(scope="session")
+def sandboxes(provider_profile: Profile, lab: Lab) -> Lab:
+    """Step 4: create what is missing, recognise what is there, and wait for every session together."""
+    created = []
+    for member in lab.members:
+        found = look(lab, member)
+        if found is None:
+            if not lab.options.acts_on(4):
+                raise StepFailed(f"sandbox {member.name} is not there; run step 4 first")
+            found = create(lab, member)
+            created.append(member.name)
+        lab.ids[member.name] = found.id
+        if found.phase == "Stopped":
+            restart(lab, member)
+        elif found.phase in sessions.PHASE_OF_NO_RETURN:
+            raise StepFailed(no_return(lab, member, found.phase))
+    for member in lab.members:
+        settled(lab, member)
+    if not created:
+        lab.run.already["sandboxes"] = f"{', '.join(m.name for m in lab.members)} are there"
+    return lab
+
+
+@pytest.fixture(scope="session")
+def sender(sandboxes: Lab) -> Member:
+    """The member that may task."""
+    return sandboxes.sender
+
+
+@pytest.fixture(scope="session")
+def receiver(sandboxes: Lab) -> Member:
+    """The member that is tasked."""
+    return sandboxes.receiver
+
+
+def plan(lab: Lab) -> list[Planned]:
+    planned: list[Planned] = []
+    for member in lab.members:
+        missing = f"if {member.name} is missing"
+        planned += [
+            lab.commands.get(member.name),
+            unknown_6.page(lab).only(missing),
+            creation(lab, member).only(missing),
+            lab.commands.get(member.name).only(missing),
+            lab.commands.start(member.name).only(f"if {member.name} is stopped"),
+            member.sessions(),
+        ]
+    return planned
+
+
+def creation(lab: Lab, member: Member) -> Command:
+    """The kit's own create command, run with the API key and no terminal; before step 3 it is rendered, not read."""
+    path = lab.home.command(member.name)
+    argv = (
+        commands.parse(path.read_text())
+        if path.is_file()
+        else commands.create_argv(
+            lab.fleet, member.name, home=lab.home, image=lab.options.image, restart_policy=lab.options.restart_policy
+        )
+    )
+    return Command((lab.options.openshell, *argv[1:]), f"create {member.name}", lab.options.deadlines.create, with_key=True)
+
+
+def look(lab: Lab, member: Member) -> cli.Sandbox | None:
+    """The member's sandbox, or None when a listing without it confirms that it is absent: a failing get alone never does."""
+    ran = lab.host.run(lab.commands.get(member.name))
+    found = sessions.live(ran)
+    if isinstance(found, cli.Sandbox):
+        return recognised(lab, member, found)
+    listing = lab.host.run(unknown_6.page(lab))
+    listed = cli.sandbox_list_json(listing.stdout) if listing.ok else Unreadable(listing.said)
+    if isinstance(listed, Unreadable) or any(
+        box.name == member.name and box.workspace == lab.fleet.workspace for box in listed.sandboxes
+    ):
+        raise StepFailed(f"whether sandbox {member.name} exists could not be told ({text.one_line(ran.said)}); look at the gateway")
+    return None
+
+
+def recognised(lab: Lab, member: Member, found: cli.Sandbox) -> cli.Sandbox:
+    """Ours only with the recorded id, or while an announcement of ours waits for its id."""
+    if (found.name, found.workspace) != (member.name, lab.fleet.workspace):
+        raise StepFailed(f"sandbox get {member.name} showed {found.workspace}/{found.name}; look at the gateway")
+    recorded = {one.name: one.id for one in membership.load(lab.home.membership) or ()}.get(member.name, "")
+    announced = lab.intents()
+    expected = recorded or announced.get(member.name, "")
+    if expected and expected != found.id:
+        raise StepFailed(
+            f"ID mismatch: {member.name} is {found.id}, recorded is {expected}: a reused name is another sandbox; "
+            f"{membership.ANEW}"
+        )
+    if not expected and member.name not in announced:
+        raise StepFailed(f"sandbox {member.name} ({found.id}) was not made by this suite; delete it yourself, or use another workspace")
+    announce(lab, member, found.id)
+    return found
+
+
+def announce(lab: Lab, member: Member, sandbox_id: str = "") -> None:
+    """Say on disk that this member's sandbox is ours, before it is made and again when its id is known."""
+    argv = creation(lab, member).argv
+    about = {
+        "kind": "sandbox",
+        "workspace": lab.fleet.workspace,
+        "command": files.sha256("\0".join(argv).encode()),
+        "id": sandbox_id,
+    }
+    if intents.load(lab.home.evidence, member.name) != {"name": member.name, **about}:
+        intents.write(lab.home.evidence, member.name, about)
+
+
+def create(lab: Lab, member: Member) -> cli.Sandbox:
+    """Create it, and read its state once whatever the command said: never create again blindly."""
+    announce(lab, member)
+    ran = lab.host.run(creation(lab, member))
+    found = sessions.live(lab.host.run(lab.commands.get(member.name)))
+    if isinstance(found, Unreadable):
+        raise StepFailed(f"sandbox {member.name} could not be created: {said(ran)}; mend that before any other member is made")
+    announce(lab, member, found.id)
+    if found.phase in sessions.PHASE_OF_NO_RETURN or (not ran.ok and found.phase != READY):
+        raise StepFailed(f"{no_return(lab, member, found.phase)} (create said: {said(ran)})")
+    return found
+
+
+def said(ran: Ran) -> str:
+    return "no end within its deadline" if ran.timed_out else text.one_line(ran.stderr or ran.stdout)[:400] or f"exit {ran.exit}"
+
+
+def no_return(lab: Lab, member: Member, phase: str) -> str:
+    delete = lab.commands.delete(member.name).shown()
+    return f"sandbox {member.name} is {phase} and will not come back; look at its log, then delete it yourself: {delete}"
+
+
+def restart(lab: Lab, member: Member) -> None:
+    if not lab.options.acts_on(4):
+        raise StepFailed(f"sandbox {member.name} is stopped; run step 4 first")
+    lab.host.run(lab.commands.start(member.name))
+
+
+def settled(lab: Lab, member: Member) -> None:
+    """Wait for the session. One that is odd is for the checks to judge; one that cannot be asked fails the step."""
+    waited = sessions.await_ready(lab, member, seconds=lab.options.deadlines.ready)
+    if waited.value is not None:
+        return
+    found = sessions.sessions(waited.last)
+    if isinstance(found, Unreadable) or not found.rows:
+        why = found.why if isinstance(found, Unreadable) else "no session is there"
+        raise StepFailed(
+            f"{waited.problem} ({why}); attach with 'openshell sandbox connect {member.name}': a first-run question there is a finding for D9"
+        )
+    lab.run.left.append(f"{member.name} has {len(found.rows)} sessions, not one with a socket and a key: {waited.problem}")

@@ -1,0 +1,28 @@
+"""The L1 suite's fixtures: its setup steps, and the two ends of its task edge."""
+
+from pytest_amap.steps.delegating import delegation
+from pytest_amap.steps.gateway import gateway, posture
+from pytest_amap.steps.image import agent_image
+from pytest_amap.steps.prepare import prepared_host, provider_profile
+from pytest_amap.steps.prerequisites import lab, prerequisites
+from pytest_amap.steps.recording import membership
+from pytest_amap.steps.refused import refused
+from pytest_amap.steps.routing import router
+from pytest_amap.steps.sandboxes import receiver, sandboxes, sender
+
+__all__ = [
+    "agent_image",
+    "delegation",
+    "gateway",
+    "lab",
+    "membership",
+    "posture",
+    "prepared_host",
+    "prerequisites",
+    "provider_profile",
+    "receiver",
+    "refused",
+    "router",
+    "sandboxes",
+    "sender",
+]
