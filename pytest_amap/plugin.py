@@ -11,22 +11,22 @@ from typing import Any
 
 import pytest
 
-from pytest_amap import dryrun, finish, live, options, page_plugin, rehearse, selection
+from pytest_amap import check, dryrun, finish, live, options, page_plugin, rehearse, selection
 from pytest_amap.catalogue import L1
 from pytest_amap.interrupts import Interrupts
 from pytest_amap.report import terminal
 from pytest_amap.run import Run
 from pytest_amap.verdicts import UNKNOWN, exit_code
 
-pytest_plugins = ["pytest_amap.rehearse", "pytest_amap.check"]
-
 run_key = live.run_key
 interrupts_key = pytest.StashKey[Interrupts]()
 collected_key = pytest.StashKey[int]()
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     options.add(parser)
+    pluginmanager.register(rehearse, rehearse.__name__)
+    pluginmanager.register(check, check.__name__)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -134,15 +134,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
-    run, check = item.config.stash.get(run_key, None), selection.check_id(item, L1)
-    if run is None or not check:
+    run, name = item.config.stash.get(run_key, None), selection.check_id(item, L1)
+    if run is None or not name:
         return (yield)
     begun = time.monotonic()
-    with live.judging(run, check):
+    with live.judging(run, name):
         try:
             return (yield)
         finally:
-            run.seconds[check] = round(time.monotonic() - begun, 3)
+            run.seconds[name] = round(time.monotonic() - begun, 3)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -98,7 +98,8 @@ def younger(seen: Seen) -> Part:
     receiver = seen.delegation.receiver
     name, want = f"the router wrote it after {receiver} started", "a notice younger than the sandbox's start"
     placement = seen.delegation.placement()
-    records = (*(seen.delegation.receiver_audit.record,) if seen.delegation.receiver_audit else (), seen.ids.record)
+    audit = seen.delegation.receiver_audit
+    records = (audit.record if audit else "", seen.ids.record)
     if placement is None:
         return unknown(name, want, "no placement in the router's audit log", *records)
     if seen.inspected is None or not seen.inspected.ok:
