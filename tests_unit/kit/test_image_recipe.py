@@ -49,8 +49,8 @@ def step(tmp_path: Path) -> Step:
     for tool in TOOLS:
         (path / tool).write_text(f'#!/bin/sh\necho "{tool} $*" >> "$LOG"\n')
     (path / "getent").write_text('#!/bin/sh\ncase " $GIDS " in *" $2 "*) echo x ;; *) exit 2 ;; esac\n')
-    for tool in path.iterdir():
-        tool.chmod(0o755)
+    for program in path.iterdir():
+        program.chmod(0o755)
     return Step(path, tmp_path / "log")
 
 
