@@ -15,9 +15,9 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from pytest_amap.rehearsal import containers, layout, oslog, sandboxes, settings, store  # noqa: E402
-from pytest_amap.rehearsal.boxes.start import StartFailed  # noqa: E402
-from pytest_amap.rehearsal.gateway import config, daemon  # noqa: E402
+from pytest_amap.rehearsal import containers, layout, oslog, sandboxes, settings, store
+from pytest_amap.rehearsal.boxes.start import StartFailed
+from pytest_amap.rehearsal.gateway import config, daemon
 
 PROGRAMS = {
     "openshell": "pytest_amap.rehearsal.openshell.main",

@@ -95,8 +95,10 @@ def create(wish: Wish) -> Record:
 
 
 def _mount(text: str) -> dict[str, Any]:
+    """`source:target[:mode]`; a source that is missing is made, as the daemon does for -v."""
     source, target, *mode = text.split(":")
-    os.makedirs(source, exist_ok=True) if not os.path.exists(source) else None
+    if not os.path.exists(source):
+        os.makedirs(source)
     return {"source": source, "target": target, "read_only": "ro" in ",".join(mode).split(",")}
 
 
@@ -210,8 +212,9 @@ class _Log:
         self.pending[stream] = lines.pop() if data else b""
         lines = [line for line in lines if data or line]
         if lines:
+            entries = [[store.now(), stream, line.decode(errors="replace")] for line in lines]
             with open(self.path, "a") as log:
-                log.writelines(json.dumps([store.now(), stream, line.decode(errors="replace")]) + "\n" for line in lines)
+                log.writelines(json.dumps(entry) + "\n" for entry in entries)
 
 
 def logs(identity: str) -> list[tuple[str, str, str]]:

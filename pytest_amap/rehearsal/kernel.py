@@ -140,3 +140,17 @@ def drop_capabilities() -> None:
             break  # past the last capability this kernel knows
     header = _CapabilityHeader(_CAP_VERSION_3, 0)
     check(_libc.capset(ctypes.byref(header), (ctypes.c_uint32 * 6)()), "capset")
+
+
+def rename_process(command: str) -> None:
+    """Overwrite this process's own argv and environment, as `ps` and /proc show them to whoever shares its /proc.
+
+    A pid 1 keeps the memory of the program that forked it: its arguments name paths of the host, and its environment
+    may hold a secret.
+    """
+    with open("/proc/self/stat") as stream:
+        fields = stream.read().rpartition(")")[2].split()
+    argv_start, argv_end, environment_start, environment_end = (int(field) for field in fields[45:49])
+    room = argv_end - argv_start
+    ctypes.memmove(argv_start, command.encode()[: room - 1].ljust(room, b"\0"), room)
+    ctypes.memset(environment_start, 0, environment_end - environment_start)

@@ -17,6 +17,7 @@ from .store import Record
 
 PLACEHOLDER = "openshell:resolve:env:"
 CHANNEL = "/.openshell/channel"
+WORKSPACE = "/sandbox"
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 _PROXY = "http://127.0.0.1:3128"
 _COMPATIBILITY = {"hard_requirement": "HardRequirement", "best_effort": "BestEffort"}
@@ -69,7 +70,6 @@ def plan(record: Record) -> BoxSpec:
     """The box of a sandbox, with whatever fault of this rehearsal concerns it."""
     image = library.find(record["image"])
     policy = effective_policy(record)
-    files = policy.get("filesystem_policy") or {}
     process = policy.get("process") or {}
     user, _, group = image.config.user.partition(":")
     uid = int(process.get("run_as_user") or (user if user.isdigit() else 1000))
@@ -90,7 +90,7 @@ def plan(record: Record) -> BoxSpec:
         gid=gid,
         image_root=image.root,
         command=tuple(record["command"]),
-        workdir="/sandbox",
+        workdir=WORKSPACE,
         environment={
             **ambient,
             "TERM": "xterm-256color" if record["terminal"] else "dumb",
@@ -102,15 +102,22 @@ def plan(record: Record) -> BoxSpec:
         terminal=record["terminal"],
         workspace=True,
         restart=record["restart_policy"],
-        rules=Rules(
-            tuple(files.get("read_only") or ()),
-            tuple(files.get("read_write") or ()),
-            landlock.V3,
-            (policy.get("landlock") or {}).get("compatibility", "best_effort"),
-        ),
+        rules=_rules(policy),
         network=network,
     )
     return boxfaults.reshape(spec, record)
+
+
+def _rules(policy: dict[str, Any]) -> Rules | None:
+    """No path listed, no ruleset: so OpenShell 0.1.x has it in both compatibility modes."""
+    files = policy.get("filesystem_policy") or {}
+    read_only, read_write = list(files.get("read_only") or ()), list(files.get("read_write") or ())
+    if not read_only and not read_write:
+        return None
+    if files.get("include_workdir"):
+        read_write.append(WORKSPACE)
+    compatibility = (policy.get("landlock") or {}).get("compatibility", "best_effort")
+    return Rules(tuple(read_only), tuple(read_write), landlock.V3, compatibility)
 
 
 def _ambient(record: Record, network: Network) -> dict[str, str]:

@@ -12,7 +12,7 @@ DENIAL_STYLES = ("dns", "connect", "proxy")
 
 @dataclass(frozen=True)
 class Settings:
-    """`openshell` is a version; `denial` one of DENIAL_STYLES; `list_envelope` False prints bare arrays as 0.0.x did."""
+    """`openshell` is a version; `denial` one of DENIAL_STYLES; `list_envelope` as since 0.1, else bare arrays."""
 
     openshell: str = "0.1.2"
     denial: str = "dns"

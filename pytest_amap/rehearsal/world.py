@@ -27,7 +27,7 @@ from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from pytest_amap.rehearsal import kernel, landlock, layout, refusal  # noqa: E402
+from pytest_amap.rehearsal import kernel, landlock, layout, refusal
 
 CANNOT_ENTER = 97
 CALLER_GONE = 98

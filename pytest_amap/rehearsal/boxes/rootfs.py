@@ -31,7 +31,7 @@ def build(spec: BoxSpec, root: str) -> None:
         kernel.bind(mount.source, root + mount.target, mount.read_only)
     os.makedirs(root + spec.workdir, exist_ok=True)
     kernel.pivot_into(root)
-    if spec.rules is not None:
+    if spec.workspace:
         kernel.mount(None, "/", None, kernel.BIND | kernel.REMOUNT | kernel.RDONLY | kernel.NOSUID | kernel.NODEV)
 
 

@@ -18,6 +18,7 @@ from .spec import BoxSpec
 from .supervisor import Supervisor
 
 _ENGINE_FAILED = 125
+SUPERVISOR_COMMAND = "/.openshell/runtime/openshell-sandbox\0--bootstrap\0/.openshell/channel/sandbox/bootstrap.json"
 
 
 class StartFailed(Exception):
@@ -160,6 +161,7 @@ def _be_box(
         code = _ENGINE_FAILED
         try:
             kernel.die_with_parent()
+            kernel.rename_process(SUPERVISOR_COMMAND)
             rootfs.build(spec, f"{spec.directory}/mnt")
             code = Supervisor(spec, control, descriptors).run(tell)
         except BaseException:

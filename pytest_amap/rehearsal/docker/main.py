@@ -71,7 +71,7 @@ def main(argv: Words) -> int:
         print("Usage:  docker [OPTIONS] COMMAND\n\nCommands:\n" + "".join(f"  {name}\n" for name in COMMANDS), end="")
         return 0
     if words[0] not in COMMANDS:
-        print(f"docker: unknown command: docker {words[0]}\n\nRun 'docker --help' for more information", file=sys.stderr)
+        print(f"docker: unknown command: docker {words[0]}\n\nRun 'docker --help'", file=sys.stderr)
         return 1
     try:
         return dockerfaults.guard(words, lambda: COMMANDS[words[0]](words[1:]))

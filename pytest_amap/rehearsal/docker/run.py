@@ -93,7 +93,8 @@ def run(words: list[str]) -> int:
         containers.detached(record)
     except StartFailed as error:
         shutil.rmtree(containers.directory(record["id"]), ignore_errors=True)
-        raise DockerError(f"docker: Error response from daemon: failed to create task for container: {error}", 125) from None
+        text = f"docker: Error response from daemon: failed to create task for container: {error}"
+        raise DockerError(text, 125) from None
     print(record["id"])
     return 0
 

@@ -33,9 +33,8 @@ _KNOWN: dict[str, Any] = {
     "openshell": {
         "version": int,
         "gateway": {
-            **dict.fromkeys(
-                ("name bind_address health_bind_address metrics_bind_address log_level compute_driver guest_tls_ca "
-                 "policy_validation_failure_mode").split(), str),
+            **dict.fromkeys(("name", "bind_address", "health_bind_address", "metrics_bind_address", "log_level"), str),
+            **dict.fromkeys(("compute_driver", "guest_tls_ca", "policy_validation_failure_mode"), str),
             **dict.fromkeys(("ssh_session_ttl_secs", "image_preparation_timeout_seconds"), int),
             **dict.fromkeys(("disable_tls", "enable_loopback_service_http", "enable_websocket_tunnel"), bool),
             **dict.fromkeys(("credential_drivers", "server_sans", "provider_profile_sources"), list),
@@ -52,9 +51,9 @@ _KNOWN: dict[str, Any] = {
         },
         "drivers": {
             "docker": {
-                **dict.fromkeys(
-                    ("socket_path default_image image_pull_policy sandbox_label grpc_endpoint supervisor_image "
-                     "sandbox_runtime_image supervisor_bin app_armor_profile https_proxy no_proxy").split(), str),
+                **dict.fromkeys(("socket_path", "default_image", "image_pull_policy", "sandbox_label"), str),
+                **dict.fromkeys(("grpc_endpoint", "supervisor_image", "sandbox_runtime_image"), str),
+                **dict.fromkeys(("supervisor_bin", "app_armor_profile", "https_proxy", "no_proxy"), str),
                 **dict.fromkeys(("enable_bind_mounts", "allow_driver_config"), bool),
                 "sandbox_pids_limit": int,
                 "resource_admission": {"enabled": bool, "required_labels": list},

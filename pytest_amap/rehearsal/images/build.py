@@ -15,7 +15,6 @@ from .dockerfile import DockerfileError, Instruction, command, pairs, parse, sub
 from .library import Config, Image
 
 _TOOLS = "/.rehearsal/bin"
-_IGNORED = frozenset(("HEALTHCHECK", "EXPOSE", "SHELL", "STOPSIGNAL", "VOLUME"))
 
 
 class Build:
@@ -60,8 +59,6 @@ class Build:
             self.config.entrypoint, self.config.command = command(rest), []
         elif word == "CMD":
             self.config.command = command(rest)
-        elif word not in _IGNORED:
-            raise DockerfileError(f"the rehearsal's builder does not know {word}")
 
     def start_from(self, name: str) -> None:
         name = name.split(" ")[0]

@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 _VARIABLE = re.compile(r"\\\$|\$\{(\w+)(?::([-+?])([^}]*))?\}|\$(\w+)")
-KNOWN = frozenset(
-    "FROM ARG ENV LABEL RUN WORKDIR USER COPY ADD ENTRYPOINT CMD HEALTHCHECK EXPOSE SHELL STOPSIGNAL VOLUME".split()
-)
+FOLLOWED = frozenset(("FROM", "ARG", "ENV", "LABEL", "RUN", "WORKDIR", "USER", "COPY", "ADD", "ENTRYPOINT", "CMD"))
+IGNORED = frozenset(("HEALTHCHECK", "EXPOSE", "SHELL", "STOPSIGNAL", "VOLUME", "MAINTAINER"))
 
 
 class DockerfileError(Exception):
@@ -48,7 +47,7 @@ def parse(text: str) -> list[Instruction]:
 
 def _instruction(text: str, line: int) -> Instruction:
     word, _, rest = text.strip().partition(" ")
-    if word.upper() not in KNOWN:
+    if word.upper() not in FOLLOWED | IGNORED:
         raise DockerfileError(f"dockerfile parse error on line {line}: unknown instruction: {word}")
     # A RUN keeps its lines: the shell's own continuation is what joined them.
     rest = rest.strip() if word.upper() != "RUN" else rest.strip().replace("\n", " ")

@@ -5,6 +5,8 @@ npm "installs" the one package the rehearsal has, as the scripts that stand for 
 image's /etc; apt and chown have nothing to do, since the host's /usr is the image's and all files have one owner.
 """
 
+from __future__ import annotations
+
 import os
 import re
 import shutil
@@ -14,11 +16,11 @@ LOCAL = "/usr/local"
 PACKAGE = LOCAL + "/lib/node_modules/@anthropic-ai/claude-code"
 
 
-def npm(words):
+def npm(words: list[str]) -> None:
     wanted = [re.fullmatch(r"@anthropic-ai/claude-code(?:@(.+))?", word) for word in words]
     for match in filter(None, wanted):
         if not re.fullmatch(r"\d+\.\d+\.\d+", match[1] or ""):
-            sys.exit("npm error notarget No matching version found for @anthropic-ai/claude-code@%s." % match[1])
+            sys.exit(f"npm error notarget No matching version found for @anthropic-ai/claude-code@{match[1]}.")
         os.makedirs(PACKAGE + "/bin", exist_ok=True)
         shutil.copy("/.rehearsal/agent/claude", PACKAGE + "/bin/claude.exe")
         os.makedirs(LOCAL + "/bin", exist_ok=True)
@@ -30,31 +32,32 @@ def npm(words):
         print("added 2 packages")
 
 
-def groupadd(words):
+def groupadd(words: list[str]) -> None:
     name, options = _account(words)
-    _append("group", "%s:x:%s:\n" % (name, options.get("--gid", options.get("-g", "1000"))))
+    gid = options.get("--gid", options.get("-g", "1000"))
+    _append("group", f"{name}:x:{gid}:\n")
 
 
-def useradd(words):
+def useradd(words: list[str]) -> None:
     name, options = _account(words)
     uid = options.get("--uid", options.get("-u", "1000"))
     if _find("passwd", 2, uid) and not {"-o", "--non-unique"} & set(words):
-        sys.exit("useradd: UID %s is not unique" % uid)
+        sys.exit(f"useradd: UID {uid} is not unique")
     gid = options.get("--gid", options.get("-g", uid))
     home = options.get("--home-dir", options.get("-d", "/home/" + name))
     shell = options.get("--shell", options.get("-s", "/bin/sh"))
     _append("passwd", ":".join((name, "x", uid, gid, "", home, shell)) + "\n")
 
 
-def userdel(words):
+def userdel(words: list[str]) -> None:
     _remove("passwd", words[-1])
 
 
-def groupdel(words):
+def groupdel(words: list[str]) -> None:
     _remove("group", words[-1])
 
 
-def install(words):
+def install(words: list[str]) -> None:
     """The real one, without the ownership that a build with one uid cannot give."""
     kept, skip = [], False
     for word in words:
@@ -67,19 +70,20 @@ def install(words):
     os.execv("/usr/bin/install", ["install", *kept])
 
 
-def nothing(words):
+def nothing(words: list[str]) -> None:
     """Nothing to do here."""
 
 
-def _account(words):
+def _account(words: list[str]) -> tuple[str, dict[str, str]]:
     """The account's name, and the options with their values (`--uid 1000` and `--uid=1000`)."""
-    options, name, waiting = {}, "", None
+    options: dict[str, str] = {}
+    name, waiting = "", ""
     for word in words:
         if waiting:
-            options[waiting], waiting = word, None
+            options[waiting], waiting = word, ""
         elif word.startswith("--") and "=" in word:
-            key, _, options_value = word.partition("=")
-            options[key] = options_value
+            key, _, value = word.partition("=")
+            options[key] = value
         elif word in ("-u", "-g", "-d", "-s", "-c", "--uid", "--gid", "--home-dir", "--shell", "--comment"):
             waiting = word
         elif not word.startswith("-"):
@@ -87,21 +91,22 @@ def _account(words):
     return name, options
 
 
-def _find(table, column, value):
+def _find(table: str, column: int, value: str) -> bool:
     with open("/etc/" + table) as stream:
         return any(line.rstrip("\n").split(":")[column] == value for line in stream)
 
 
-def _append(table, line):
-    if _find(table, 0, line.split(":")[0]):
-        sys.exit("%s: '%s' already exists" % (os.path.basename(sys.argv[0]), line.split(":")[0]))
+def _append(table: str, line: str) -> None:
+    name = line.split(":")[0]
+    if _find(table, 0, name):
+        sys.exit(f"{os.path.basename(sys.argv[0])}: '{name}' already exists")
     with open("/etc/" + table, "a") as stream:
         stream.write(line)
 
 
-def _remove(table, name):
+def _remove(table: str, name: str) -> None:
     if not _find(table, 0, name):
-        sys.exit("%s: '%s' does not exist" % (os.path.basename(sys.argv[0]), name))
+        sys.exit(f"{os.path.basename(sys.argv[0])}: '{name}' does not exist")
     with open("/etc/" + table) as stream:
         kept = [line for line in stream if line.split(":")[0] != name]
     with open("/etc/" + table, "w") as stream:

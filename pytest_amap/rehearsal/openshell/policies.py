@@ -166,5 +166,5 @@ def _scalar(value: Any) -> str:
     if isinstance(value, int):
         return str(value)
     text = str(value)
-    plain = text and not text[0] in "-?:,[]{}#&*!|>'\"%@`" and ": " not in text and " #" not in text
+    plain = text and text[0] not in "-?:,[]{}#&*!|>'\"%@`" and ": " not in text and " #" not in text
     return text if plain and not text.isdigit() and text.lower() not in ("true", "false", "null") else f"'{text}'"

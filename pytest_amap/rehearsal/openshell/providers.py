@@ -12,8 +12,8 @@ from .errors import CliError, refused
 
 Profile = dict[str, Any]
 
-_ORDER = ("id", "resource_version", "annotations", "display_name", "description", "category", "credentials", "endpoints",
-          "binaries", "inference_capable", "discovery", "source", "scope")  # fmt: skip
+_ORDER = ("id", "resource_version", "annotations", "display_name", "description", "category", "credentials",
+          "endpoints", "binaries", "inference_capable", "discovery", "source", "scope")  # fmt: skip
 _CATEGORIES = ("other", "inference", "agent", "source_control", "messaging", "data", "knowledge")
 _AUTH_STYLES = ("", "basic", "bearer", "header", "query", "path")
 

@@ -6,12 +6,13 @@ import json
 import os
 import select
 import shlex
+import socket
 import sys
 import termios
 import time
 import tty
-from contextlib import contextmanager
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 from .. import oslog, sandboxes, settings, store
 from ..boxes import client
@@ -125,7 +126,8 @@ def connect(arguments: Arguments) -> int:
     with connection, _raw_terminal():
         held = b""
         while True:
-            readable, _, _ = select.select([connection, 0], [], [])
+            sources: list[socket.socket | int] = [connection, 0]
+            readable, _, _ = select.select(sources, [], [])
             if connection in readable:
                 shown = connection.recv(65536)
                 if not shown:
@@ -144,10 +146,10 @@ def connect(arguments: Arguments) -> int:
                 held = held[len(held) - keep :]
 
 
-def _rest(connection: object) -> None:
+def _rest(connection: socket.socket) -> None:
     """The replay may still be on its way when standard input was empty from the start."""
     while select.select([connection], [], [], 0.1)[0]:
-        shown = connection.recv(65536)  # type: ignore[attr-defined]
+        shown = connection.recv(65536)
         if not shown:
             return
         os.write(1, shown)
