@@ -24,9 +24,7 @@ from .reset import reset
 def main() -> int:
     """Run one command."""
     arguments = _parser().parse_args()
-    logging.basicConfig(
-        stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     try:
         return int(_COMMANDS[arguments.command](arguments))
     except ConfigError as error:

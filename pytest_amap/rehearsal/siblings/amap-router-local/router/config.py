@@ -68,9 +68,7 @@ class Config:
         """Whether both sides list each other."""
         if one == other:
             return False
-        return self.mail_all or (
-            other in self.mail.get(one, frozenset()) and one in self.mail.get(other, frozenset())
-        )
+        return self.mail_all or (other in self.mail.get(one, frozenset()) and one in self.mail.get(other, frozenset()))
 
     def address(self, name: str) -> str:
         """The address of an instance, or of the router itself."""
