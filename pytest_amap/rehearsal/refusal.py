@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import pwd
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 DOCKER = "start the container with --security-opt seccomp=unconfined --security-opt systempaths=unconfined"
 MASKED_PROC = "start the container with --security-opt systempaths=unconfined (its /proc is masked)"
@@ -79,16 +79,19 @@ def missing_programs(search: Iterable[str]) -> str | None:
     return f"cannot enter the rehearsal's world: missing {' and '.join(missing)}" if missing else None
 
 
-def unusable_path(paths: Iterable[str]) -> str | None:
-    """Checked inside, where a path of another uid is nobody's even when root started the world."""
-    for path in paths:
-        existing = path
-        while not os.path.exists(existing) and existing != "/":
-            existing = os.path.dirname(existing)
+def owners(paths: Iterable[str]) -> dict[str, str]:
+    """Whose each path is, or the nearest one above it that exists; asked outside, where owners still have names."""
+    return {path: _owner(_existing(path)) for path in paths}
+
+
+def unusable_path(paths: Mapping[str, str]) -> str | None:
+    """`paths` as `owners` gives them, checked inside: there another's path is nobody's, even when root is the caller."""
+    for path, owner in paths.items():
+        existing = _existing(path)
         wanted = os.R_OK | os.W_OK | (os.X_OK if os.path.isdir(existing) else 0)
         if not os.access(existing, wanted):
             return (
-                f"cannot rehearse with {path}: {_owner(existing)} and the rehearsal has no right to read and write it; "
+                f"cannot rehearse with {path}: {owner} and the rehearsal has no right to read and write it; "
                 "run as that user, or from a copy of your own"
             )
     return None
@@ -99,6 +102,12 @@ def hidden_path(paths: Iterable[str]) -> str | None:
         if os.path.realpath(path).startswith("/run/"):
             return f"cannot rehearse with {path}: the rehearsal's world hides /run; use a directory elsewhere"
     return None
+
+
+def _existing(path: str) -> str:
+    while not os.path.exists(path) and path != "/":
+        path = os.path.dirname(path)
+    return path
 
 
 def _owner(path: str) -> str:

@@ -15,7 +15,6 @@ Exit code: the command's, 128+n when signal n ended it, 97 with one sentence on 
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import os
 import select
@@ -116,7 +115,8 @@ def main(argv: list[str]) -> int:
     for number in STOPPING:
         signal.signal(number, signal.SIG_IGN)  # keeper and init: only the lifeline ends them
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
-    made = not os.path.exists(settings.home)
+    made = [path for path in (settings.home, settings.disk) if not os.path.exists(path)]
+    owners = refusal.owners((settings.home, settings.disk, *settings.access))
     try:
         enter(settings)
     except refusal.Refused as refused:
@@ -125,12 +125,12 @@ def main(argv: list[str]) -> int:
         return refuse(refusal.failed_call(error))
     init = os.fork()
     if init == 0:
-        os._exit(run_init(lifeline, settings, command, dispositions))
+        os._exit(run_init(lifeline, settings, command, dispositions, owners))
     os.close(lifeline)
     code = os.waitstatus_to_exitcode(os.waitpid(init, 0)[1]) % 256
-    if made:
+    for path in made:
         with contextlib.suppress(OSError):
-            os.rmdir(settings.home)  # a session that wrote nothing leaves no folder
+            os.rmdir(path)  # a session that wrote nothing leaves no folder
     return code
 
 
@@ -150,12 +150,6 @@ def enter(settings: Settings) -> None:
     ):
         if problem:
             raise refusal.Refused(problem)
-    for path, mode in ((settings.home, 0o755), (settings.disk, 0o700)):
-        try:
-            os.makedirs(path, mode, exist_ok=True)
-        except OSError as error:
-            name = errno.errorcode.get(error.errno or 0)
-            raise refusal.Refused(f"cannot make {path}: {name}; name a directory you may write") from None
     uid, gid = os.getuid(), os.getgid()
     kernel.unshare(
         kernel.NEWUSER | kernel.NEWNS | kernel.NEWPID | kernel.NEWNET | kernel.NEWIPC | kernel.NEWUTS,
@@ -165,12 +159,16 @@ def enter(settings: Settings) -> None:
     kernel.map_identity(uid or 1000, gid or 1000, uid, gid)
 
 
-def run_init(lifeline: int, settings: Settings, command: list[str], dispositions: Dispositions) -> int:
+def run_init(
+    lifeline: int, settings: Settings, command: list[str], dispositions: Dispositions, owners: Mapping[str, str]
+) -> int:
+    problem = refusal.unusable_path(owners)
+    if problem:
+        return refuse(problem)
     try:
+        os.makedirs(settings.home, 0o755, exist_ok=True)
+        os.makedirs(settings.disk, 0o700, exist_ok=True)
         build(settings)
-        problem = refusal.unusable_path((settings.home, settings.disk, *settings.access))
-        if problem:
-            return refuse(problem)
     except OSError as error:
         return refuse(refusal.failed_call(error))
     wake, waker = os.pipe()
