@@ -94,8 +94,8 @@ def terminal(outcomes: Iterable[OutcomeEvent]) -> OutcomeEvent | None:
 
 def _event(line: str) -> Event:
     unread = Event("", "", "", {"line": line[:2000]})
-    fields = documents.document(line)
-    if isinstance(fields, Unreadable):
+    fields = documents.document(line) if line.lstrip().startswith("{") else unread
+    if not isinstance(fields, dict):
         return unread
     envelope = words(fields, "ts", "event", "instance")
     if isinstance(envelope, Unreadable) or isinstance(words(fields, *_NEEDED.get(envelope[1], ())), Unreadable):

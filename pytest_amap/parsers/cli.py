@@ -109,6 +109,8 @@ def sandbox_names(stdout: str) -> tuple[tuple[str, str], ...] | Unreadable:
 def status(text: str) -> Status | Unreadable:
     """`openshell status`, table or JSON. Exit 0 proves nothing: it is also 0 where no gateway is configured."""
     text = plain(text)
+    if len(text) > 64 * 1024:
+        return Unreadable(f"expected a status, saw {len(text)} characters")
     return _status_json(text) if text.lstrip().startswith("{") else _status_table(text)
 
 
