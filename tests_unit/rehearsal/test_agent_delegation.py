@@ -99,7 +99,7 @@ def test_a_task_is_a_turn_and_the_answer_is_bound_to_it(beta: Beta, api: Api) ->
     assert [turn["type"] for turn in rest] == ["assistant", "user", "assistant"]
     assert rest[0]["message"]["content"][0]["name"] == "mcp__inbox-submit__submit"
     assert ("POST", "/v1/messages", KEY) in api.calls
-    assert "Message from @alpha@fleet.example" in beta.agent.screen
+    assert "Message from @alpha-fleet.example" in beta.agent.screen
 
 
 def test_what_asks_for_nothing_gets_no_answer(beta: Beta) -> None:

@@ -49,6 +49,7 @@ def test_run_publishes_the_roster_logs_each_poll_and_holds_the_lock(tmp_path: Pa
     assert "router starting: interval=0.1s, instances=['alpha', 'beta']" in log
     assert "instance 'beta': FIRST SIGHT. 0 request(s) already" in log
     assert "roster: written" in log
+    assert "REHEARSAL" in log
     assert "config reload FAILED" in log
     drained = [line.partition("drained alpha: ")[2] for line in log.splitlines() if "drained alpha: " in line]
     assert ast.literal_eval(drained[0])["first_sight"] == 1

@@ -339,7 +339,7 @@ class Session:
     def _turn(self, text: str) -> None:
         sender = re.search(r'from-name="([^"]*)"', text)
         body = text.partition(">")[2].rpartition(TRAILER)[0].strip()
-        self._screen.add(f"› Message from @{sender.group(1) if sender else '?'}: {body}")
+        self._screen.add(f"› Message from @{sender.group(1).replace('@', '-') if sender else '?'}: {body}")
         self._transcript.add("user", f"Another Claude session sent a message:\n{text}")
         try:
             said = self._work(body, text.rpartition(TRAILER)[2])

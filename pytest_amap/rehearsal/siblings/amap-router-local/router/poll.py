@@ -81,6 +81,7 @@ class Router:
     def _tell_changes(self, discovery: Discovery) -> None:
         names = discovery.names
         if self._names is None:
+            log.info("REHEARSAL: a stand-in for amap-router-local")
             log.info("router starting: interval=%ss, instances=%r", self._interval, names)
         elif names != self._names:
             added, removed = sorted(set(names) - set(self._names)), sorted(set(self._names) - set(names))
