@@ -70,7 +70,7 @@ def _check_binary(path: str) -> str:
 
 
 def _normal(profile: dict[str, Any]) -> dict[str, Any]:
-    document = {**DEFAULTS, **{key: value for key, value in profile.items() if key not in BOOKKEEPING}}
+    document = {key: value for key, value in profile.items() if key not in BOOKKEEPING}
     if isinstance(document.get("binaries"), list):
         document["binaries"] = sorted({_binary_path(entry) for entry in document["binaries"]})
     if isinstance(document.get("endpoints"), list):
