@@ -1,4 +1,4 @@
-"""Pass criterion 1: the spec's validator accepts every document the connector reads and writes.
+"""Pass criterion 1: the spec's validator accepts what the connector reads and writes.
 
 It asks one class after the other, on the documents that stand on the host. Outbox documents are the agents' own to
 write, so theirs is a statement about format alone.
@@ -85,7 +85,7 @@ def places(home: Home, member: str) -> tuple[Place, ...]:
 
 
 def own_documents(home: Home, task: Delegation) -> dict[str, tuple[str, ...]]:
-    """This run's own document of each class that a delegation makes; no path where it never came so far."""
+    """This run's document of each class that a delegation makes; no path where there is none."""
     peer, outbox = os.fspath(home.lane(task.receiver, "peer")), os.fspath(home.lane(task.sender, "outbox"))
     request, notice = f"req-{task.request}.json", f"notice-{task.notice}.json"
     return {
@@ -109,7 +109,7 @@ def plan(lab: Lab) -> Iterable[Planned]:
 
 
 def collect(lab: Lab, delegation: Delegation) -> Seen:
-    """List the documents of every class and have the spec's validator read them; nothing is changed."""
+    """List the documents of every class and have the spec's validator read them."""
     folders = []
     documents = [Document("roster-", os.fspath(lab.home.roster / "roster.json"))]
     for member in lab.fleet.members:
@@ -161,7 +161,7 @@ def asked(seen: Seen, answers: Sequence[Answer | Unreadable]) -> Part:
 
 
 def strangers(declared: Iterable[Declared], prefixes: Iterable[str]) -> Iterable[Part]:
-    """Declarations that name neither a class nor a check would silently declare nothing."""
+    """A declaration that names neither a class nor a check would silently declare nothing."""
     known = {*prefixes, *L1.ids}
     for declaration in declared:
         if declaration.what not in known:
@@ -171,7 +171,7 @@ def strangers(declared: Iterable[Declared], prefixes: Iterable[str]) -> Iterable
 
 @dataclass(frozen=True)
 class Class:
-    """One class of documents: what was found of it, and the schema that the spec's table names, "" for none."""
+    """One class of documents: what was found of it, and its schema by the spec's table, or ""."""
 
     seen: Seen
     prefix: str
@@ -194,7 +194,7 @@ class Class:
         return [f"{self.shown(f.listing.path)} ({f.listing.problem})" for f in self.folders if f.listing.problem]
 
     def conforms(self) -> Part:
-        """Every document of the class, this run's own among them, conforms; none at all is UNKNOWN."""
+        """Every document of the class conforms, this run's own among them; none is UNKNOWN."""
         name = f"{self.prefix} documents conform to {self.schema or 'their schema'}"
         want = "no error in any of them"
         wrong = [f"{self.shown(d.path)}: {'; '.join(d.errors)}" for d in self.checked if d.errors]
@@ -207,7 +207,7 @@ class Class:
         return decided(name, True, want, f"{len(self.checked)} conform: {conforming}", *self.records)
 
     def open_question(self) -> str:
-        """Why nothing can be said of the class, though no error was found; "" where there is no reason."""
+        """Why nothing can be said of the class though no error was found, or ""."""
         if not self.schema:
             return f"this spec's validator has no schema for {self.prefix}: use a spec of contract 3.1 or later"
         unread = [f"{self.shown(d.path)} ({d.problem})" for d in self.checked if d.problem]
@@ -224,7 +224,7 @@ class Class:
         return ""
 
     def declared_away(self, reason: str) -> list[Part]:
-        """No part where a declared class is absent as declared; one that turns up contradicts the declaration."""
+        """No part where a declared class is absent; one that turns up contradicts the declaration."""
         name, want = f"declared: no {self.prefix} document", f"none ({reason})"
         if self.checked:
             there = listed(self.shown(document.path) for document in self.checked)

@@ -1,4 +1,4 @@
-"""Pass criterion 2: the operational checks that the spec prescribes for the connector, on the delegation that was made.
+"""Pass criterion 2: the operational checks that the spec prescribes for the connector.
 
 That the inbound lanes were read-only meanwhile is pass_criterion_3's to show. `delivered` is what the receiver says of
 itself; it counts only beside the reply, which the router bound to the notice (field report A52).
@@ -31,7 +31,10 @@ DELIVERED = "delivered"
 
 @dataclass(frozen=True)
 class Seen:
-    """The delegation with the router's files as they stand now; `sessions` maps a member to its lister's answer."""
+    """The delegation with the router's files as they stand now.
+
+    `sessions` maps a member to its lister's answer, `told` is submit-result in the sender.
+    """
 
     delegation: Delegation
     receiver_address: str
@@ -55,7 +58,7 @@ def plan(lab: Lab) -> Iterable[Planned]:
 
 
 def collect(lab: Lab, delegation: Delegation) -> Seen:
-    """Read the router's files again, ask the sender's connector and both listers; nothing is changed."""
+    """Read the router's files again, ask the sender's connector and both listers."""
     host, task = lab.host, delegation
     if task.request:
         result = delegating.private_result(lab, task.sender, task.request)
@@ -92,7 +95,10 @@ def judge(seen: Seen) -> list[Part]:
 
 
 def relayed(seen: Seen) -> Part:
-    """The whole history of outcomes, in order: what was held or failed may yet be delivered, what was refused may not."""
+    """The whole history of outcomes, in order.
+
+    What was held or failed may yet be delivered, what was refused or denied may not.
+    """
     task = seen.delegation
     name, want = f"{task.receiver}'s daemon relayed the notice", "delivered in the end, beside a reply bound to it"
     records = task.records
@@ -117,7 +123,10 @@ def relayed(seen: Seen) -> Part:
 
 
 def pending(seen: Seen, name: str, want: str, said: str) -> Part:
-    """Only outcomes after which the daemon tries again: undelivered when step 7 gave up, if the router still listens."""
+    """Only outcomes after which the daemon tries again.
+
+    Undelivered when step 7 gave up, provided that the router is there to be told of a delivery.
+    """
     records = (*seen.delegation.records, seen.router.record)
     if seen.delegation.answer():
         return unknown(name, want, f"{said}; answered, but never delivered by its own account", *records)
@@ -148,7 +157,7 @@ def resolved(seen: Seen) -> Part:
 
 
 def answered(seen: Seen) -> Part:
-    """The reply, bound and placed by the router: it shows that the notice's text was acted on."""
+    """The reply, bound and placed by the router: the notice's text was acted on."""
     task = seen.delegation
     name, want = f"{task.receiver}'s reply stands in {task.sender}'s lane", "a notice in reply to the task's"
     answer, notice = task.answer(), task.reply_notice
@@ -181,7 +190,7 @@ def routed(task: Delegation) -> Part:
 
 
 def one_session(member: str, ran: Ran) -> Part:
-    """What the daemon's own lister finds: it guesses between two no more than the daemon does."""
+    """What the daemon's own lister finds; between two it refuses to guess."""
     name, want = f"the lister in {member} finds one session", "exactly one, with its socket and key"
     found = probes.answer(ran)
     if isinstance(found, Unreadable):

@@ -1,4 +1,4 @@
-"""Pass criterion 5: a new task on the edge that was never granted is held at the router and reaches nobody.
+"""Pass criterion 5: a new task on the edge that was never granted is held at the router.
 
 A reply would reach the sender, so the request must be no reply. Whether it was held is the router's own word, from its
 private files; what the requester's connector shows is a claim. The router writes no line of its own for a held
@@ -38,8 +38,8 @@ LOG_LINES = "400"
 class Seen:
     """The reverse task, from its planting to the end of the poll that judged it.
 
-    In `task` the receiver of step 7 is the sender. `before` and `after` are what the recipient's lane and audit
-    log held; `arrived` are the notices that are new in the lane.
+    In `task` step 7's receiver is the sender. `log_*` is the router's audit log of the recipient, `notices_*` the
+    names in its lane, `arrived` the notices that are new there, `status` the router's own, `log` what it printed.
     """
 
     task: Delegation
@@ -93,7 +93,7 @@ def plan(lab: Lab) -> Iterable[Planned]:
 
 
 def collect(lab: Lab) -> Seen:
-    """Plant the reverse task, wait until the router has judged it, and look where it could have come to.
+    """Plant the reverse task, wait for the router, and look where it could have come to.
 
     The held request stays with the router, which has no command to release it.
     """
@@ -105,7 +105,7 @@ def collect(lab: Lab) -> Seen:
     seen = Seen(task, subject(lab), requester.address, recipient.address, log_before, notices_before)
     if not task.request:
         return seen
-    lab.run.left.append(f"pass_criterion_5: request {task.request} of {requester.name}, which the router holds for good")
+    lab.run.left.append(f"pass_criterion_5: request {task.request} of {requester.name}, held by the router")
     seen = await_judgement(lab, seen)
     after = host.listing(lane, "notices in the recipient's lane, after")
     new = [name for name in after.names if name not in notices_before.names and NOTICE.fullmatch(name)]
@@ -121,7 +121,7 @@ def collect(lab: Lab) -> Seen:
 
 
 def await_judgement(lab: Lab, seen: Seen) -> Seen:
-    """Until the router's private result is there, and then until that poll has ended: it writes its status last."""
+    """Until the private result is there, then until that poll has ended: status is written last."""
     task = seen.task
     answer = lab.host.wait_file(
         f"the router's answer to request {task.request}",
@@ -157,7 +157,7 @@ def judge(seen: Seen) -> list[Part]:
 
 
 def routing(seen: Seen) -> Part:
-    """The positive control: the router polled to the end after the planting, and knows both members."""
+    """The control: the router polled to the end after the planting, and knows both members."""
     name, want = "the router was routing meanwhile", "a whole poll after the planting, with both members admitted"
     status, records = seen.status, (seen.status.record,) if seen.status else ()
     if status is None or status.text is None:
@@ -178,7 +178,7 @@ def routing(seen: Seen) -> Part:
 
 
 def held(seen: Seen) -> Part:
-    """The router's own answer; its poll's line of the log stands beside it and does not decide."""
+    """The router's own answer; the line of its log stands beside it and does not decide."""
     name, want = "the router held the request", f"{HELD}, {UNGRANTED}, no notice"
     records = tuple(one.record for one in (seen.answer, seen.log) if one)
     answer = request_answers.private(seen.answer)
@@ -199,7 +199,7 @@ def poll_line(seen: Seen) -> str:
 
 
 def kept(seen: Seen) -> Part:
-    """What the router keeps is what was planted: a new task, since a reply would have been let through."""
+    """What the router keeps is the new task that was planted: a reply would be let through."""
     name, want = "the held copy is that request, and no reply", f"{seen.subject!r} to {seen.recipient}, no reply key"
     copy = seen.held
     if copy is None or copy.text is None:
@@ -223,7 +223,7 @@ def kept(seen: Seen) -> Part:
 
 
 def unplaced(seen: Seen) -> Part:
-    """The router's audit log of the recipient; every line must be readable for an absence to mean something."""
+    """No placement in the recipient's audit log, of which every line must be readable."""
     name, want = f"nothing of it was placed with {seen.task.receiver}", "no placement of the request in its audit log"
     records = tuple(one.record for one in (seen.log_before, seen.log_after) if one)
     if mine := placed(seen):
@@ -234,7 +234,7 @@ def unplaced(seen: Seen) -> Part:
 
 
 def unreadable(log: Read | None) -> str:
-    """Why an absence in this log proves nothing; a log that is not there yet has no lines."""
+    """Why an absence in this log proves nothing; a log that is not there has no lines."""
     if log is None or (log.problem and log.problem != "ENOENT"):
         return f"the audit log could not be read ({log.problem if log else 'not looked for'})"
     unread = request_answers.unread_lines(log)
@@ -246,14 +246,14 @@ def placements(log: Read | None) -> tuple[Placement, ...]:
 
 
 def placed(seen: Seen) -> list[Placement]:
-    """New placements of this very request; request ids are counted per outbox and may have been used before."""
+    """New placements of this request; ids are counted per outbox and may have been used before."""
     old = {one.notice_id for one in placements(seen.log_before)}
     key = (seen.task.sender, seen.task.request)
     return [one for one in placements(seen.log_after) if (one.sender, one.req_id) == key and one.notice_id not in old]
 
 
 def unnoticed(seen: Seen) -> Part:
-    """The recipient's lane itself: each notice that is new must be accounted for as something else."""
+    """The recipient's lane: each notice that is new must be accounted for as something else."""
     name, want = f"no notice of it stands in {seen.task.receiver}'s lane", "no new notice of the request"
     after = seen.notices_after
     listings = tuple(one for one in (seen.notices_before, after) if one)

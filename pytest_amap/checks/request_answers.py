@@ -1,4 +1,4 @@
-"""What became of one request: the router's own answer, and what the requester is told of it. Pure."""
+"""What became of one request: the router's answer, and what the requester is told. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pytest_amap.verdicts import Part
 
 
 def private(read: Read | None) -> SubmitResult | Unreadable:
-    """The result inside the router's private {"digest", "result"}, which no agent can write (facts: amap.md 2.3)."""
+    """The result in the router's private file, which no agent can write (facts: amap.md 2.3)."""
     if read is None or read.text is None:
         why = read.problem if read else "not looked for"
         return Unreadable(f"the router's private result could not be read ({why})")
@@ -21,7 +21,10 @@ def private(read: Read | None) -> SubmitResult | Unreadable:
 
 
 def told(requester: str, ran: Ran | None, request: str, wanted: str) -> Part:
-    """What submit-result says inside the requester's sandbox: a view of its own outbox, which its agent can write."""
+    """What submit-result says inside the requester's sandbox.
+
+    It shows the requester's own outbox, which its agent can write: a claim.
+    """
     name, expected = f"submit-result in {requester}", wanted
     if ran is None:
         return unknown(name, expected, "not asked")
@@ -37,5 +40,5 @@ def told(requester: str, ran: Ran | None, request: str, wanted: str) -> Part:
 
 
 def unread_lines(log: Read | None) -> int:
-    """How many lines of an audit log could not be read: with any of these, an absence proves nothing."""
+    """How many lines of an audit log could not be read: with any, an absence proves nothing."""
     return sum(not event.event for event in audit.events(log.text or "")) if log else 0

@@ -1,4 +1,4 @@
-"""amap-spec's own validator, run as a program of its own: foreign code never enters this process. Pure."""
+"""amap-spec's own validator, run as a program: foreign code never enters this process. Pure."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ NOT_DOCUMENTS = frozenset({"ENOENT", "ELOOP", "not a regular file"})
 
 @dataclass(frozen=True)
 class Document:
-    """A document to check: its class by the spec's prefix, such as "peer-", and its absolute path."""
+    """A document to check: its class by prefix, such as "peer-", and its absolute path."""
 
     prefix: str
     path: str
@@ -87,7 +87,7 @@ class Document:
 
 @dataclass(frozen=True)
 class Checked:
-    """What the validator said of one document; `problem` says why it said nothing, None when it did."""
+    """What the validator said of one document; `problem` is why it said nothing, or None."""
 
     name: str
     path: str
@@ -108,13 +108,16 @@ class Answer:
 
 
 def command(checkout: str, documents: str, timeout: float) -> Command:
-    """`documents` is a JSON list of [name, path]; python3 is isolated from the working directory and user packages."""
+    """`documents` is a JSON list of [name, path].
+
+    python3 is isolated (-I), so that neither the working directory nor a user's packages stand in for its library.
+    """
     argv = ("python3", "-I", "-c", PROGRAM, checkout, documents)
     return unrecorded("validate.py of the spec checkout", argv, timeout)
 
 
 def batches(documents: Iterable[Document]) -> list[str]:
-    """The documents as arguments of `command`; at least one, so that the validator's own table is known."""
+    """The documents as arguments of `command`; at least one, so that the table is known."""
     found: list[list[str]] = [[]]
     length = 0
     for document in documents:

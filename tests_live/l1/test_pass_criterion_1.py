@@ -4,9 +4,9 @@ from pytest_amap.checks.pass_criterion_1 import collect, judge
 
 
 def test_pass_criterion_1(check, lab, delegation):
-    """The spec's validator accepts every document the connector reads and writes, one class at a time.
+    """The spec's validator accepts every document the connector reads and writes.
 
-    Runbook step 8, Pass criterion 1. A class without a document is UNKNOWN, unless it was declared as not covered.
+    Runbook step 8, Pass criterion 1. Each class is a part; one without a document is UNKNOWN, unless it was declared.
     """
     seen = check.observe(collect, lab, delegation)
     check.settle(judge(seen))

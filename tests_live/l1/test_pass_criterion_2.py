@@ -4,7 +4,7 @@ from pytest_amap.checks.pass_criterion_2 import collect, judge
 
 
 def test_pass_criterion_2(check, lab, delegation):
-    """With read-only inbound lanes the connector relays, resolves bodies, submits, and sees exactly one session.
+    """The connector relays, resolves bodies, submits, and sees exactly one session.
 
     Runbook step 8, Pass criterion 2. A delivery that nobody answered is not a PASS.
     """
