@@ -6,13 +6,11 @@ import pytest
 
 from pytest_amap.host import receiving
 from pytest_amap.host.lab import Lab
-from pytest_amap.rounds import LOCAL, REFUSE, Round
+from pytest_amap.rounds import LOCAL, LOCAL_SUBJECT, REFUSE, Round
 from pytest_amap.steps.routing import Router
-
-SUBJECT = "L1 negative case {run}: refusing receiver"
 
 
 @pytest.fixture(scope="session")
 def refused(router: Router, lab: Lab) -> Round:
     """The round with the receiver set to refuse; what went wrong in it is in its `problem`."""
-    return receiving.round_of(lab, LOCAL, REFUSE, SUBJECT.format(run=lab.host.evidence.run))
+    return receiving.round_of(lab, LOCAL, REFUSE, LOCAL_SUBJECT.format(run=lab.host.evidence.run))
