@@ -20,6 +20,7 @@ _TARGET = re.compile(
     r"(?:/\S*)?(?: HTTP/[0-9.]+)?",
     re.ASCII,
 )
+_NOTES = re.compile(r" \[[a-z_]{5,}:")  # longer than a group of an IPv6 address
 _POLICY = re.compile(r"\[policy:(\S+?)(?: [^\]]*)?\]")
 _APPLYING = re.compile(
     r"Applying Landlock filesystem sandbox \[abi:V(?P<abi>[0-9]{1,3}) compat:(?P<compat>\w+)"
@@ -125,9 +126,9 @@ def _read(text: str) -> list[tuple[str, Entry | None]]:
 
 def _event(entry: Entry, action: str, rest: str, line: str) -> NetEvent:
     """`[METHOD ]TARGET` or `BINARY[(PID)] -> TARGET`, then the bracketed notes."""
-    details, _, notes = rest.strip().partition(" [")
-    notes = f"[{notes}" if notes else ""
-    before, arrow, target = details.rpartition(" -> ")
+    noted = _NOTES.search(rest)
+    details, notes = (rest[: noted.start()], rest[noted.start() :]) if noted else (rest, "")
+    before, arrow, target = details.strip().rpartition(" -> ")
     binary = _BINARY.fullmatch(before.strip()) if arrow else None
     method, _, rest_of_target = target.partition(" ")
     host, port = _target(rest_of_target if rest_of_target and method.isupper() else target)
