@@ -97,8 +97,7 @@ def own_documents(home: Home, task: Delegation) -> dict[str, tuple[str, ...]]:
 
 
 def checkout(lab: Lab) -> str:
-    found = lab.ground.siblings.get("spec")
-    return os.fspath(found.path) if found else "<amap-spec>"
+    return os.fspath(lab.ground.siblings["spec"].path)
 
 
 def plan(lab: Lab) -> Iterable[Planned]:
