@@ -26,6 +26,8 @@ class Needs: its: "own module"
 def check_document(name, document):
     if not any(name.startswith(prefix) for prefix in SCHEMA_FOR_PREFIX):
         raise SystemExit("unmapped")
+    if document == "no schema file":
+        open("/nowhere/peer-notice.schema.json")
     if document == "trouble":
         raise KeyError("x")
     return [] if document == {"name": name} else ["$: one", "$: two"]
@@ -79,6 +81,8 @@ def test_an_unmapped_class_and_a_broken_validator_are_no_verdict(checkout: Path)
     document = written(checkout / "document.json", '"trouble"')
     assert check(checkout, document, "roster-").problem == "no schema"
     assert check(checkout, document).problem == "KeyError: 'x'"
+    lost = check(checkout, written(checkout / "lost.json", '"no schema file"'))
+    assert (lost.counts, (lost.problem or "").split(":")[0]) == (True, "FileNotFoundError")
     deep = written(checkout / "deep.json", "[" * 100_000 + "]" * 100_000)
     assert (check(checkout, deep).problem or "").startswith("RecursionError")
 

@@ -42,13 +42,13 @@ def read(path):  # no link is followed anywhere on the way, since an agent may p
     return data
 
 def check(module, name, path):
+    try: text = read(path)
+    except OSError as error: return [], errno.errorcode.get(error.errno, str(error))
+    except Unfit as error: return [], str(error)
     try:
-        text = read(path)
         try: document = json.loads(text.decode("utf-8"))
         except ValueError as error: return ["$: not JSON in UTF-8 (%s)" % error], None
         return [str(error)[:500] for error in module.check_document(name, document)], None
-    except OSError as error: return [], errno.errorcode.get(error.errno, str(error))
-    except Unfit as error: return [], str(error)
     except SystemExit: return [], "no schema"
     except Exception as error: return [], "%s: %s" % (type(error).__name__, str(error)[:300])
 
