@@ -1,4 +1,4 @@
-"""What AMAP's own programs write: audit log, roster, router log, requests, sessions, the validator's list."""
+"""What AMAP's own programs write: logs, roster, requests, sessions, the validator's list."""
 
 from __future__ import annotations
 

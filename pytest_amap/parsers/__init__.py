@@ -16,7 +16,7 @@ _short.maxstring = _short.maxother = 120
 
 @dataclass(frozen=True)
 class Unreadable:
-    """The answer of a reader that could not read: falsy, and an UNKNOWN wherever a verdict needs it."""
+    """The answer of a reader that could not read: falsy, and UNKNOWN where a verdict needs it."""
 
     why: str
 

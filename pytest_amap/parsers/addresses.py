@@ -29,7 +29,7 @@ class Endpoint:
 
 
 def is_loopback(address: str) -> bool:
-    """Whether a numeric address is reached from this host alone: 127.0.0.0/8, ::1, and both as IPv4-mapped.
+    """Whether a numeric address is this host's alone: 127.0.0.0/8, IPv4-mapped too, and ::1.
 
     Brackets and a zone (`127.0.0.1%lo`) are taken off; a name, `*` and what is no address are not loopback.
     """

@@ -1,4 +1,4 @@
-"""The router's audit log, JSON lines, one file an instance (facts: amap.md 2.7).
+"""The router's audit log, JSON lines, one file an instance.
 
 The router writes it, so a placement is its own fact. An outcome's word and detail are what the receiving sandbox
 reported: a claim, relayed.
@@ -26,7 +26,10 @@ _NEEDED = {
 
 @dataclass(frozen=True)
 class Event:
-    """One line. `event` is empty where the line could not be read; then `fields` holds it under "line"."""
+    """One line.
+
+    `event` is empty where the line could not be read; then `fields` holds it under "line".
+    """
 
     ts: str
     event: str
@@ -36,7 +39,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Placement:
-    """A notice put into `recipient`'s peer lane; `in_reply_to` and `reply_basis` are empty for a task."""
+    """A notice put into a peer lane; `in_reply_to` and `reply_basis` are empty for a task."""
 
     ts: str
     notice_id: str
@@ -57,12 +60,18 @@ class OutcomeEvent:
 
 
 def events(text: str) -> tuple[Event, ...]:
-    """Every line of the log, in order. A last line that is still being written is one that could not be read."""
+    """Every line of the log, in order.
+
+    A last line that is still being written is one that could not be read.
+    """
     return tuple(_event(line) for line in lines(text) if line.strip())
 
 
 def placements(events: Iterable[Event]) -> tuple[Placement, ...]:
-    """The placed notices, in order. Their absence means something only where every line could be read."""
+    """The placed notices, in order.
+
+    Their absence means something only where every line could be read.
+    """
     return tuple(
         Placement(
             ts=event.ts,

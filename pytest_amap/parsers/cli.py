@@ -1,6 +1,7 @@
-"""What the `openshell` command prints on stdout (facts: openshell.md 1). Pass stdout alone, never a merged stream.
+"""What the `openshell` command prints on stdout.
 
-The two envelopes of a listing are read alike: a bare array (0.0.x), and an object with `next_page_token` (0.1.x).
+Pass stdout alone, never a merged stream. The two envelopes of a listing are read alike: a bare array (0.0.x), and an
+object with `next_page_token` (0.1.x).
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 
 @dataclass(frozen=True)
 class Sandbox:
-    """A sandbox; names are used again under new ids. `phase` is a word such as Ready, as printed."""
+    """A sandbox; names are used again under new ids.
+
+    `phase` is a word such as Ready, as printed.
+    """
 
     id: str
     name: str
@@ -95,7 +99,10 @@ def sandbox_list_json(stdout: str) -> SandboxList | Unreadable:
 
 
 def sandbox_names(stdout: str) -> tuple[tuple[str, str], ...] | Unreadable:
-    """(workspace, name) of `sandbox list --all-workspaces --names`. Any other line makes it unreadable."""
+    """(workspace, name) of `sandbox list --all-workspaces --names`.
+
+    Any other line makes it unreadable.
+    """
     names = []
     for line in lines(stdout):
         found = _WORKSPACE_NAME.fullmatch(line.strip())
@@ -107,7 +114,10 @@ def sandbox_names(stdout: str) -> tuple[tuple[str, str], ...] | Unreadable:
 
 
 def status(text: str) -> Status | Unreadable:
-    """`openshell status`, table or JSON. Exit 0 proves nothing: it is also 0 where no gateway is configured."""
+    """`openshell status`, table or JSON.
+
+    Exit 0 proves nothing: it is also 0 where no gateway is configured.
+    """
     text = plain(text)
     if len(text) > 64 * 1024:
         return Unreadable(f"expected a status, saw {len(text)} characters")
@@ -115,7 +125,10 @@ def status(text: str) -> Status | Unreadable:
 
 
 def profiles(stdout: str) -> tuple[dict[str, Any], ...] | Unreadable:
-    """`provider list-profiles -o json`; each profile is an object with an id. Ids may stand twice."""
+    """`provider list-profiles -o json`; each profile is an object with an id.
+
+    Ids may stand twice.
+    """
     read = documents.value(plain(stdout))
     if isinstance(read, Unreadable):
         return read

@@ -1,4 +1,4 @@
-"""Containers as `docker inspect` describes them, in JSON (facts: openshell.md 4, amap.md 2.11)."""
+"""Containers as `docker inspect` describes them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Mount:
 
 @dataclass(frozen=True)
 class Container:
-    """One container; `status` is a word such as running, `started_at` is RFC 3339 as the daemon wrote it."""
+    """One container; `status` is a word such as running, `started_at` is RFC 3339."""
 
     id: str
     name: str
@@ -55,7 +55,7 @@ def containers(stdout: str) -> tuple[Container, ...] | Unreadable:
 
 
 def workloads(found: Iterable[Container], sandbox_id: str, prefix: str = "openshell.ai/") -> tuple[Container, ...]:
-    """The containers of one sandbox that run its programs: not its supervisor, staging or identity container.
+    """The containers of one sandbox that run its programs, not those that supervise or stage.
 
     An older OpenShell has one container a sandbox and gives it no role.
     """

@@ -10,11 +10,14 @@ from typing import Any
 from . import Unreadable, shown
 
 LIMIT = 8 * 1024 * 1024
-"""Characters of JSON text that are read at all; a document of AMAP has at most 1 MiB (facts: amap.md 2.4)."""
+"""Characters of JSON text that are read at all; a document of AMAP has at most 1 MiB."""
 
 
 def value(text: str, limit: int = LIMIT) -> Any:
-    """The JSON value that `text` is, or Unreadable. Nothing may stand before or after it but white space."""
+    """The JSON value that `text` is, or Unreadable.
+
+    Nothing may stand before or after it but white space.
+    """
     if len(text) > limit:
         return Unreadable(f"expected at most {limit} characters of JSON, saw {len(text)}")
     try:
@@ -34,7 +37,7 @@ def document(text: str, limit: int = LIMIT) -> dict[str, Any] | Unreadable:
 
 
 def words(item: object, *keys: str) -> tuple[str, ...] | Unreadable:
-    """The strings under `keys` of a JSON object; each must be there, and neither empty nor edged with space."""
+    """The strings under `keys` of a JSON object, each there, not empty and not edged with space."""
     if not isinstance(item, dict):
         return Unreadable(f"expected a JSON object, saw {shown(item)}")
     found = []

@@ -1,4 +1,4 @@
-"""The `openshell` command's own failures, told from those of the program it ran (facts: openshell.md 0.6)."""
+"""The `openshell` command's own failures, not those of what it ran."""
 
 from __future__ import annotations
 

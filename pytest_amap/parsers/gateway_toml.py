@@ -1,4 +1,4 @@
-"""gateway.toml as the gateway reads it: TOML by full key path, never by line (facts: openshell.md 3, kit.md 6).
+"""gateway.toml as the gateway reads it: by full key path, never by line.
 
 A missing file is read as `gateway_file("")`: the gateway then has its defaults, which refuse bind mounts.
 """
@@ -21,7 +21,7 @@ Path = tuple[str, ...]
 
 
 class State(StrEnum):
-    """Where a setting stands; an absent one and one that could not be read are different answers."""
+    """Where a setting stands; absent and unreadable are different answers."""
 
     PRESENT = "PRESENT"
     ABSENT = "ABSENT"
@@ -31,7 +31,10 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One setting. `ok` is whether it is as expected: a required one PRESENT, a forbidden or defaulted one ABSENT."""
+    """One setting.
+
+    `ok` is whether it is as expected: a required one PRESENT, a forbidden or defaulted one ABSENT.
+    """
 
     name: str
     state: State
@@ -90,7 +93,7 @@ def findings(
 
 
 def _keys(data: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
-    """Every key of every table with its path, array elements by number; a branch ends below the depth that is read."""
+    """Every key with its path, array elements by number, down to one below the depth allowed."""
     left: list[tuple[Path, Any]] = [((), data)]
     while left:
         path, value = left.pop()
@@ -117,7 +120,7 @@ def _required(keys: list[tuple[Path, Any]], path: Path, want: object) -> Finding
 
 
 def _binds(keys: list[tuple[Path, Any]], port: int) -> list[Finding]:
-    """The gateway's own address, and every other key that ends in bind_address, wherever it stands."""
+    """The gateway's own address, and every other key that ends so, wherever it stands."""
     found = sorted((path, value) for path, value in keys if path[-1].endswith("bind_address"))
     read = [_address(".".join(path), value, port if path == _BIND else None) for path, value in found]
     if not any(path == _BIND for path, _ in found):

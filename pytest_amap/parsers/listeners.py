@@ -1,4 +1,7 @@
-"""Listeners as `ss -ltnH` shows them. Piped, some versions glue the first columns: `LISTEN0` (field report A17)."""
+"""Listeners as `ss -ltnH` shows them.
+
+Piped, some versions glue the first columns: `LISTEN0` (field report A17).
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ _ZONE = re.compile(r"%[\w.-]+", re.ASCII)
 
 @dataclass(frozen=True)
 class Listeners:
-    """The addresses that listen on one port, without brackets, `*` for all; and the rows that could not be read.
+    """Who listens on one port: addresses without brackets, `*` for all; and unreadable rows.
 
     While `unparsed` is not empty, nothing follows from an address that is not there.
     """
@@ -29,7 +32,10 @@ class Listeners:
 
 
 def listeners(ss_text: str, port: int) -> Listeners:
-    """The listeners on `port`. A heading row is skipped; any other row that is not understood is kept."""
+    """The listeners on `port`.
+
+    A heading row is skipped; any other row that is not understood is kept.
+    """
     addresses, unparsed = [], []
     for line in lines(ss_text):
         row = line.strip()
@@ -45,7 +51,7 @@ def listeners(ss_text: str, port: int) -> Listeners:
 
 
 def _address(text: str) -> str | None:
-    """`*`, or a numeric address, its zone kept; ss writes the zone inside or behind the brackets."""
+    """`*`, or a numeric address with its zone, which ss writes inside or behind the brackets."""
     if text == "*":
         return text
     bare = text.replace("[", "", 1).replace("]", "", 1)

@@ -1,4 +1,4 @@
-"""The session lister's rows: what the delivery daemon goes by (facts: kit.md 8.4, amap.md 3.3)."""
+"""The session lister's rows, which the delivery daemon goes by."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PID = re.compile(r"[1-9][0-9]{0,9}", re.ASCII)
 
 @dataclass(frozen=True)
 class Row:
-    """One Claude Code session; `socket` and `key` are absolute paths, None where the lister found none (`-`)."""
+    """One Claude Code session; `socket` and `key` are absolute paths, None for a dash."""
 
     pid: int
     socket: str | None

@@ -1,4 +1,4 @@
-"""What `openshell logs` prints: entries, network decisions, Landlock's start-up lines (openshell.md 1.11, 6.1, 6.4)."""
+"""What `openshell logs` prints: entries, decisions, Landlock."""
 
 from __future__ import annotations
 
@@ -42,9 +42,10 @@ class Entry:
 
 @dataclass(frozen=True)
 class NetEvent:
-    """One decision. `host` is in lower case without a final dot; empty where the line's target was not understood.
+    """One decision.
 
-    `port`, `binary`, `pid` and `policy` are None where the line has none; a DNS refusal names no binary.
+    `host` is in lower case without a final dot; empty where the line's target was not understood. `port`, `binary`,
+    `pid` and `policy` are None where the line has none; a DNS refusal names no binary.
     """
 
     epoch: float
@@ -60,7 +61,7 @@ class NetEvent:
 
 @dataclass(frozen=True)
 class Landlock:
-    """The newest ruleset that the log announces; `skipped` is the most that any ruleset in it left out."""
+    """The newest ruleset in the log; `skipped` is the most that any ruleset there left out."""
 
     abi: int
     compatibility: str
@@ -76,7 +77,10 @@ def entries(text: str) -> tuple[Entry, ...]:
 
 
 def unparsed(text: str) -> tuple[str, ...]:
-    """The lines that are no entry, blank ones aside. With any of these the log is not known to be complete."""
+    """The lines that are no entry, blank ones aside.
+
+    With any of these the log is not known to be complete.
+    """
     return tuple(line for line, entry in _read(text) if not entry)
 
 
@@ -96,7 +100,10 @@ def about(events: Iterable[NetEvent], host: str) -> tuple[NetEvent, ...]:
 
 
 def landlock(text: str) -> Landlock | Unreadable:
-    """What the supervisor said when it applied Landlock. Absence proves nothing: the log is bounded and in memory."""
+    """What the supervisor said when it applied Landlock.
+
+    Absence proves nothing: the log is bounded and in memory.
+    """
     messages = [entry.message for entry in entries(text)]
     applying = [found for message in messages if (found := _APPLYING.search(message))]
     built = [found for message in messages if (found := _BUILT.search(message))]

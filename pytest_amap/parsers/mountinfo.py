@@ -1,4 +1,4 @@
-"""The mount table of a process, /proc/PID/mountinfo: what is really mounted, sub-mounts too (field report A20)."""
+"""The mount table of a process, /proc/PID/mountinfo, sub-mounts too (field report A20)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _OCTAL = re.compile(r"\\([0-7]{3})")
 
 @dataclass(frozen=True)
 class Mounted:
-    """One mount. `options` are those of the mount, `super_options` those of its file system; either may say ro."""
+    """One mount.
+
+    `options` are those of the mount, `super_options` those of its file system; either may say ro.
+    """
 
     point: str
     root: str
@@ -32,7 +35,10 @@ class Mounted:
 
 
 def mounts(text: str) -> tuple[Mounted, ...] | Unreadable:
-    """Every mount, in the table's order. One line that is not understood makes it unreadable: it may be the one."""
+    """Every mount, in the table's order.
+
+    One line that is not understood makes it unreadable: it may be the one.
+    """
     read = []
     for line in text.split("\n"):
         if not line:

@@ -1,4 +1,4 @@
-"""A sandbox policy, as rendered and as `sandbox get --policy-only` prints it (facts: openshell.md 5)."""
+"""A sandbox policy, as rendered and as OpenShell prints it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ _KEYS = {
 
 @dataclass(frozen=True)
 class Policy:
-    """One policy. `extra` are the key paths that this suite does not know; what is absent is empty.
+    """One policy.
 
-    `compatibility` is the word as written: OpenShell took a misspelt one for best_effort, so compare it.
+    `extra` are the key paths that this suite does not know; what is absent is empty. `compatibility` is the word as
+    written: OpenShell took a misspelt one for best_effort, so compare it.
     """
 
     version: int
@@ -42,7 +43,10 @@ class _Refused(Exception):
 
 
 def policy(text: str) -> Policy | Unreadable:
-    """The policy that `text` is, in block or flow style. Version 0 means that none is stored: unreadable."""
+    """The policy that `text` is, in block or flow style.
+
+    Version 0 means that none is stored: unreadable.
+    """
     read = strict_yaml.document(plain(text))
     if isinstance(read, Unreadable):
         return read
@@ -53,7 +57,7 @@ def policy(text: str) -> Policy | Unreadable:
 
 
 def access(policy: Policy, path: str, workdir: str = "/sandbox") -> Access:
-    """What Landlock grants at an absolute `path`: the union of every entry that is the path or lies above it.
+    """What Landlock grants at an absolute `path`: the union of all entries at or above it.
 
     "both" grants writing, whatever the read_only entry intends (field report A26). A policy without any path has no
     ruleset at all, so everything is "read-write". A look-alike (`/lanes/inbox2`) does not cover `/lanes/inbox`.

@@ -1,4 +1,4 @@
-"""The roster that the router publishes (facts: amap.md 2.9)."""
+"""The roster that the router publishes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ class Member:
 
 @dataclass(frozen=True)
 class Roster:
-    """A directory, not an allowlist. `interval_s` is None where the router does not say how often it writes."""
+    """A directory, not an allowlist.
+
+    `interval_s` is None where the router does not say how often it writes.
+    """
 
     router: str
     written_at: str

@@ -1,4 +1,4 @@
-"""The router's log, as the container runtime keeps it on stderr (facts: amap.md 2.10)."""
+"""The router's log, as the container runtime keeps it on stderr."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ class Drained:
 
 
 def drained(text: str) -> tuple[Drained, ...]:
-    """The `drained` lines that could be read, in order. That one is missing proves nothing: logs are cut."""
+    """The `drained` lines that could be read, in order.
+
+    That one is missing proves nothing: logs are cut.
+    """
     read = []
     for line in lines(text):
         found = _LINE.fullmatch(line)
@@ -38,7 +41,7 @@ def drained(text: str) -> tuple[Drained, ...]:
 
 
 def refusals(text: str) -> tuple[str, ...]:
-    """The lines in which the router says that it leaves something out or keeps an old configuration.
+    """The lines that say that something is left out or an old configuration is kept.
 
     A request that lay in an outbox before the router's first poll counts: it is never delivered. `drained` lines do
     not: they repeat what agents wrote.

@@ -1,4 +1,4 @@
-"""The NOT CHECKED HERE list of the spec's validator, one row for each leaf item (facts: amap.md 1.4)."""
+"""The NOT CHECKED HERE list of the spec's validator, leaf by leaf."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ class _Item:
 
 
 def items(source: str) -> tuple[str, ...] | Unreadable:
-    """The leaf items in order, a group's header before each of its own. `source` is the validator's text.
+    """The leaf items in order, a group's header before each of its own.
 
-    The list ends at the first blank line or where the docstring does. A continuation line stays in the item it is
-    indented below; legs within one sentence ("(a) ... (b) ...") stay one item.
+    `source` is the validator's text. The list ends at the first blank line or where the docstring does. A
+    continuation line stays in the item it is indented below; legs within one sentence ("(a) ... (b) ...") stay one
+    item.
     """
     block = _block(source)
     if sum(map(len, block)) > _LIMIT:

@@ -1,4 +1,4 @@
-"""YAML as a policy needs it: no alias, no tag, no duplicate key, and none of YAML 1.1's surprising scalars."""
+"""YAML as a policy needs it: no alias, tag or duplicate key, no scalar of YAML 1.1 alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import yaml
 from . import Unreadable, shown
 
 LIMIT = 256 * 1024
-"""Characters that are read; OpenShell takes no policy of more (facts: openshell.md 5.2)."""
+"""Characters that are read; OpenShell takes no policy of more."""
 
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,18})")
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
@@ -18,7 +18,10 @@ _TAGS = {"tag:yaml.org,2002:str", "tag:yaml.org,2002:seq", "tag:yaml.org,2002:ma
 
 
 def document(text: str) -> Any:
-    """The one YAML document that `text` is, or Unreadable. A plain scalar is a bool, null, decimal integer or text."""
+    """The one YAML document that `text` is, or Unreadable.
+
+    A plain scalar is a bool, null, decimal integer or text.
+    """
     if len(text) > LIMIT:
         return Unreadable(f"expected at most {LIMIT} characters of YAML, saw {len(text)}")
     try:
@@ -31,7 +34,7 @@ def document(text: str) -> Any:
 
 
 class _Loader(yaml.BaseLoader):
-    """Composes nodes without resolving scalars, so that a tag other than these three was written by hand."""
+    """Composes nodes, scalars unresolved: a tag that is not of the three was written by hand."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):

@@ -1,4 +1,7 @@
-"""What the connector's `inbox-submit` prints (facts: amap.md 3.1). Run in a sandbox, it is the agent's own view."""
+"""What the connector's `inbox-submit` prints.
+
+Run in a sandbox, it is the agent's own view.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ _OUTCOMES = ("accepted", "queued_for_human", "rejected")
 
 @dataclass(frozen=True)
 class SubmitResult:
-    """The router's answer to one request; `outcome` is `pending`, and the rest empty, while there is none."""
+    """The router's answer to one request; while there is none, `outcome` is `pending`."""
 
     outcome: str
     req_id: str = ""
@@ -26,7 +29,10 @@ class SubmitResult:
 
 
 def submitted(stdout: str) -> str | Unreadable:
-    """The request id of `inbox-submit submit`. Ids are counted per outbox: two members may use the same."""
+    """The request id of `inbox-submit submit`.
+
+    Ids are counted per outbox: two members may use the same.
+    """
     found = [match[1] for line in lines(stdout) if (match := _SUBMITTED.fullmatch(line))]
     if len(found) != 1:
         return Unreadable(f"expected one line 'Submitted request ID to ...', saw {shown(stdout.strip())}")

@@ -1,4 +1,4 @@
-"""Text made for terminals: escape sequences, and miette's wrapped error boxes (facts: openshell.md 1.0)."""
+"""Text made for terminals: escape sequences, and wrapped error boxes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def lines(text: str) -> list[str]:
 
 
 def sentence(pieces: Iterable[str]) -> str:
-    """The lines of a wrapped sentence as one: joined by a space, but not after a hyphen inside a word."""
+    """A wrapped sentence as one line: joined by spaces, but not after a hyphen in a word."""
     joined: list[str] = []
     for piece in pieces:
         words = " ".join(piece.split())
@@ -50,7 +50,10 @@ def one_line(text: str) -> str:
 
 
 def says(text: str, phrase: str) -> bool:
-    """Whether `text` holds `phrase`, however its lines were wrapped and boxed. An empty phrase is never held."""
+    """Whether `text` holds `phrase`, however its lines were wrapped and boxed.
+
+    An empty phrase is never held.
+    """
     wanted = _squeezed(phrase)
     return bool(wanted) and wanted in _squeezed(text)
 

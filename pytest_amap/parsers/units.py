@@ -1,4 +1,4 @@
-"""The gateway's service: `systemctl --user show` and the environment files it names (facts: openshell.md 3).
+"""The gateway's service: `systemctl --user show` and environment files.
 
 Ask for `-p ExecStart,Environment,EnvironmentFiles,DropInPaths,ActiveState,ActiveEnterTimestamp`.
 """
@@ -36,14 +36,14 @@ class Unit:
 
 @dataclass(frozen=True)
 class EnvironmentFile:
-    """The variables of one file, the last setting of a name; `unparsed` are the lines that are no assignment."""
+    """The variables of one file, the last setting of each; `unparsed` are no assignments."""
 
     values: dict[str, str]
     unparsed: tuple[str, ...]
 
 
 def unit(stdout: str) -> Unit | Unreadable:
-    """The answer of `systemctl --user show`; without a user bus it prints nothing and is unreadable (A16)."""
+    """The answer of `systemctl --user show`; unreadable where there is no user bus (A16)."""
     found: dict[str, list[str]] = {}
     for line in lines(stdout):
         name, equals, value = line.partition("=")
@@ -68,12 +68,12 @@ def unit(stdout: str) -> Unit | Unreadable:
 
 
 def without_bus(stderr: str) -> bool:
-    """Whether systemctl could not reach the user's service manager; then nothing is known of any service."""
+    """Whether systemctl reached no service manager; then nothing is known of any service."""
     return says(stderr, "Failed to connect to") and says(stderr, "bus")
 
 
 def environment_file(text: str) -> EnvironmentFile | Unreadable:
-    """A file in systemd's form: NAME=VALUE, quotes, `#` and `;` comments, lines continued by a backslash.
+    """A file in systemd's form: NAME=VALUE, quotes, comments, lines continued by a backslash.
 
     `export NAME=VALUE` is read as an assignment too: systemd ignores such a line, a shell does not.
     """
@@ -95,7 +95,7 @@ def environment_file(text: str) -> EnvironmentFile | Unreadable:
 
 
 def flags(argv: Sequence[str]) -> dict[str, str]:
-    """The long flags of the gateway's argv, `--name value` and `--name=value`; without a value it is "true"."""
+    """The long flags of an argv, `--name value` or `--name=value`; "true" without a value."""
     found = {}
     for word, after in zip(argv, [*argv[1:], "--"], strict=False):
         name, equals, value = word.partition("=")
@@ -105,7 +105,7 @@ def flags(argv: Sequence[str]) -> dict[str, str]:
 
 
 def config_file(argv: Sequence[str], environment: Mapping[str, str]) -> str | None:
-    """The configuration file that flag or environment select, or None for the one in the user's config folder."""
+    """The configuration file that is selected, or None for the one in the user's folder."""
     return flags(argv).get("--config") or environment.get("OPENSHELL_GATEWAY_CONFIG") or None
 
 

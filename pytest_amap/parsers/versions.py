@@ -33,13 +33,13 @@ def version(text: str) -> Version | Unreadable:
 
 
 def openshell(text: str, program: str = "openshell") -> Version | Unreadable:
-    """What `openshell --version` prints, and `openshell-gateway --version` with that `program` (openshell.md 1.1)."""
+    """What `openshell --version` prints, or its gateway with that `program`."""
     line = re.compile(rf"{re.escape(program)}\s+{_VERSION}(?:\s.*)?")
     return _only_line(text, line, f"a line such as '{program} 0.1.2'")
 
 
 def docker(text: str) -> Version | Unreadable:
-    """What `docker version --format {{.Server.Version}}` prints, such as 29.8.1 or 20.10.24+dfsg1."""
+    """What `docker version --format {{.Server.Version}}` prints, such as 20.10.24+dfsg1."""
     return version(text)
 
 
