@@ -10,20 +10,17 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from pytest_amap.checks.request_answers import unread_lines
 from pytest_amap.delegations import Delegation
 from pytest_amap.host import delegating
+from pytest_amap.host.lab import Lab
 from pytest_amap.judging import decided, unknown
 from pytest_amap.observations import Ran, Read
 from pytest_amap.parsers import audit
 from pytest_amap.parsers.audit import OutcomeEvent
 from pytest_amap.rounds import OURS, Round, decisive, state_in
 from pytest_amap.verdicts import PASS, UNKNOWN, Outcome, Part
-
-if TYPE_CHECKING:
-    from pytest_amap.host.lab import Lab
 
 DELIVERED, HELD, REFUSED = "delivered", "held", "refused"
 _OF_THE_SETTING = re.compile(r"crossSessionInbound|\brefus", re.IGNORECASE)

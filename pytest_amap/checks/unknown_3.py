@@ -9,20 +9,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from pytest_amap import probes
 from pytest_amap.commands import Look, Planned
 from pytest_amap.host import throwaway
-from pytest_amap.host.lab import INBOX, PEER
+from pytest_amap.host.lab import INBOX, PEER, Lab
 from pytest_amap.host.throwaway import NAME, Made, Removed
 from pytest_amap.judging import decided, listed, unknown
 from pytest_amap.observations import Ran, Stat
 from pytest_amap.parsers import Unreadable, cli, containers, policy, text
 from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, Outcome, Part
-
-if TYPE_CHECKING:
-    from pytest_amap.host.lab import Lab
 
 INTERCEPTOR = "amap-openshell interceptor:"
 READY = "Ready"

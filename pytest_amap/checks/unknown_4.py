@@ -9,22 +9,18 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pytest_amap import probes
 from pytest_amap.checks import receiver_answers
 from pytest_amap.commands import Look, Planned
 from pytest_amap.delegations import Delegation
 from pytest_amap.host import delegating, receiving, sessions
-from pytest_amap.host.lab import SANDBOX_HOME
+from pytest_amap.host.lab import SANDBOX_HOME, Lab
 from pytest_amap.judging import decided, unknown
 from pytest_amap.observations import Ran
 from pytest_amap.parsers import Unreadable, submit
 from pytest_amap.rounds import LOCAL, LOCAL_SUBJECT, OURS, REFUSE, Round, state_in
 from pytest_amap.verdicts import PASS, UNKNOWN, Part
-
-if TYPE_CHECKING:
-    from pytest_amap.host.lab import Lab
 
 WRITABLE = ("/tmp", "/sandbox")
 

@@ -11,22 +11,18 @@ import os
 import posixpath
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pytest_amap import probes
 from pytest_amap.checks import receiver_answers
 from pytest_amap.commands import Command, Look, Planned
 from pytest_amap.delegations import Delegation
 from pytest_amap.host import delegating, receiving
-from pytest_amap.host.lab import SETTINGS
+from pytest_amap.host.lab import SETTINGS, Lab
 from pytest_amap.judging import decided, listed, unknown
 from pytest_amap.observations import Ran, Read
 from pytest_amap.parsers import Unreadable, documents
 from pytest_amap.rounds import LOCAL, LOCAL_SUBJECT, OURS, PROJECT, PROJECT_SUBJECT, REFUSE, Round, decisive, state_in
 from pytest_amap.verdicts import PASS, UNKNOWN, Part
-
-if TYPE_CHECKING:
-    from pytest_amap.host.lab import Lab
 
 SETTING, ACCEPT = "crossSessionInbound", "accept"
 AGENTS = posixpath.dirname(LOCAL)

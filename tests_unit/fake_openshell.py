@@ -1,0 +1,193 @@
+"""A small OpenShell that keeps its state in memory, behind the real doorway to the host: nothing is started."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from request_samples import N1, outcome, placed, result
+
+from kit import commands as kit_commands
+from kit import fleet, policy
+from kit.home import Home
+from kit.names import RunAs
+from pytest_amap import probes
+from pytest_amap.catalogue import L1
+from pytest_amap.commands import Command, Commands, Deadlines
+from pytest_amap.evidence import Evidence
+from pytest_amap.host.host import Host
+from pytest_amap.host.lab import LISTER, SANDBOX_HOME, Lab
+from pytest_amap.host.survey import Ground
+from pytest_amap.observations import Ran
+from pytest_amap.options import Options
+from pytest_amap.redaction import Redactor
+from pytest_amap.run import Run
+
+AT = "2026-11-29T12:00:00.000Z"
+QUICK = Deadlines(phase=0.3, ready=0.3, delivery=0.3, reply=0.3, log=0.3)
+READY_ROW = "claude\t-\t-\t7\t/tmp/cc-socks/7.sock\t/sandbox/.claude/sessions/7.ab.key"
+
+
+@dataclass
+class Box:
+    id: str
+    phase: str = "Ready"
+    labels: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class FakeOpenShell:
+    """Sandboxes by name; the attributes below `boxes` plant one defect each. `ran` are the verbs, in order."""
+
+    home: Home
+    boxes: dict[str, Box] = field(default_factory=dict)
+    create_fails: str = ""
+    create_is_somebody_elses: bool = False
+    delete_fails: bool = False
+    state_is_lost: bool = False
+    never_ready: bool = False
+    ignores_setting: bool = False
+    ran: list[str] = field(default_factory=list)
+    keyed: list[str] = field(default_factory=list)
+
+    def look(self, command: Command) -> Ran:
+        words = list(command.argv)
+        if words[0] == "docker":
+            return self.said("running\n" if "inspect" in words else "")
+        words = words[words.index("default") + 1 :] if words[1:3] == ["--workspace", "default"] else words[1:]
+        verb = " ".join(words[:2])
+        self.ran.append(verb)
+        if command.with_key:
+            self.keyed.append(verb)
+        return getattr(self, verb.split()[1])(words)
+
+    def said(self, stdout: str = "", exit: int = 0, stderr: str = "") -> Ran:
+        return Ran(("openshell",), exit, stdout, stderr, AT, AT)
+
+    def get(self, words: list[str]) -> Ran:
+        box = self.boxes.get(words[2])
+        if box is None:
+            return self.said(exit=1, stderr="Error:   × sandbox not found\n")
+        if "--policy-only" in words:
+            return self.said("version: 1\n")
+        told = {"id": box.id, "name": words[2], "workspace": "default", "phase": box.phase, "labels": box.labels}
+        return self.said(json.dumps(told))
+
+    def list(self, words: list[str]) -> Ran:
+        return self.said("".join(f"default/{name}\n" for name in self.boxes))
+
+    def create(self, words: list[str]) -> Ran:
+        name = words[words.index("--name") + 1]
+        labels = dict([words[words.index("--label") + 1].split("=")]) if "--label" in words else {}
+        if self.create_is_somebody_elses:
+            labels = {}
+        if self.create_fails != "refused":
+            self.boxes[name] = Box("id-new", "Error" if self.create_fails else "Ready", labels)
+        return self.said(exit=1, stderr=f"Error:   × {self.create_fails}\n") if self.create_fails else self.said()
+
+    def delete(self, words: list[str]) -> Ran:
+        if self.delete_fails:
+            return self.said(exit=1, stderr="Error:   × the gateway is busy\n")
+        del self.boxes[words[2]]
+        return self.said()
+
+    def stop(self, words: list[str]) -> Ran:
+        self.boxes[words[2]].phase = "Stopped"
+        return self.said()
+
+    def start(self, words: list[str]) -> Ran:
+        box = self.boxes[words[2]]
+        box.phase = "Ready"
+        if self.state_is_lost:
+            box.files.clear()
+        if not self.refuses(box) and self.log(N1):
+            self.append(N1, "delivered")
+        return self.said()
+
+    def refuses(self, box: Box) -> bool:
+        return bool(box.files) and not self.ignores_setting
+
+    def exec(self, words: list[str]) -> Ran:
+        box = self.boxes[words[words.index("--name") + 1]]
+        if box.phase != "Ready":
+            return self.said(exit=1, stderr=f"Error:   × sandbox is not ready (phase: {box.phase})\n")
+        inner = words[words.index("--") + 1 :]
+        if inner[2] == "submit":
+            self.append(N1, "held" if self.refuses(self.boxes["beta"]) else "delivered")
+            return self.said("Submitted request 00000007 to the relay drop-box x\n")
+        if inner[2] == "submit-result":
+            return self.said(json.dumps(result("accepted", "peer_routed", N1, inner[3])))
+        return self.probe(box, inner)
+
+    def probe(self, box: Box, inner: list[str]) -> Ran:
+        program, arguments = inner[:3], inner[3:]
+        if program == [*probes.sessions(LISTER, SANDBOX_HOME)[:3]]:
+            return self.answer(main=2, rows=[] if self.never_ready else [READY_ROW])
+        path, text = arguments[0], arguments[1] if len(arguments) > 1 else ""
+        there = box.files.get(path)
+        state = "absent" if there is None else "ours" if there == text else "other"
+        if program == [*probes.state("", "")[:3]]:
+            return self.answer(state=state)
+        if program == [*probes.put("", "")[:3]]:
+            box.files[path] = text
+            return self.answer(errno=None)
+        if program == [*probes.take_back("", "")[:3]]:
+            if state == "ours":
+                del box.files[path]
+            return self.answer(state="other" if state == "other" else "absent")
+        if program == [*probes.names_in("")[:3]]:
+            return self.answer(errno="EACCES" if path.endswith("peer") else None, names=["notices"])
+        raise AssertionError(inner)
+
+    def answer(self, **found: object) -> Ran:
+        return self.said(probes.MARK + json.dumps(found) + "\n")
+
+    def log_file(self, member: str) -> Path:
+        return self.home.router_state / member / "audit" / "log.jsonl"
+
+    def log(self, notice: str) -> bool:
+        return self.log_file("beta").is_file() and notice in self.log_file("beta").read_text()
+
+    def append(self, notice: str, word: str) -> None:
+        """The router places the notice once, and takes the receiver's outcome in."""
+        path = self.log_file("beta")
+        for member in ("alpha", "beta"):
+            self.log_file(member).parent.mkdir(parents=True, exist_ok=True)
+            self.log_file(member).touch()
+        line = "" if self.log(notice) else placed(notice, "alpha", "beta", "00000007")
+        detail = "receiver refuses: crossSessionInbound is not `accept`" if word == "held" else ""
+        with path.open("a") as file:
+            file.write(line + outcome(notice, word, detail))
+
+
+class FakeHost(Host):
+    """The real doorway, with the fake in place of processes."""
+
+    fake: FakeOpenShell
+
+    def look(self, command: Command) -> Ran:
+        return self.fake.look(command)
+
+
+def lab_with_openshell(tmp_path: Path, *, label: bool = True) -> tuple[Lab, FakeOpenShell]:
+    """A prepared home of alpha and beta with a run open in it; the members' sandboxes are Ready."""
+    home = Home(tmp_path / "home")
+    parsed = fleet.load(Path(__file__).parents[1] / "examples" / "fleet.json")
+    for path in (home.policies, home.commands, home.roster, home.lane("alpha", "peer"), home.lane("alpha", "inbox")):
+        path.mkdir(parents=True)
+    argv = kit_commands.create_argv(parsed, "alpha", home=home, image="amap-openshell-agent")
+    home.command("alpha").write_text(kit_commands.render(argv))
+    home.policy("alpha").write_text(policy.render(RunAs(1000, 1000)))
+    options = Options(deadlines=QUICK)
+    run = Run(L1, options, ())
+    run.say = lambda text: None
+    run.evidence = Evidence.open(home.evidence, Redactor({}), host="live")
+    host = FakeHost(run.evidence, environ={}, cwd="/", key=None, say=run.say)
+    host.fake = FakeOpenShell(home, {"alpha": Box("id-alpha"), "beta": Box("id-beta")})
+    run.host = host
+    ground = Ground(home=home, fleet=parsed, sender="alpha", receiver="beta")
+    lab = Lab(options, ground, Commands(deadlines=QUICK), run, ids={"alpha": "id-alpha", "beta": "id-beta"})
+    lab.label_flag = label
+    return lab, host.fake

@@ -1,0 +1,155 @@
+"""Unknown 4: what makes it PASS, FAIL and UNKNOWN."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import get_type_hints
+
+import pytest
+from receiver_samples import (
+    ANSWERED,
+    BY_APPROVAL,
+    BY_SETTING,
+    REFUSING,
+    SILENCE,
+    answer,
+    delegation,
+    not_begun,
+    round_of,
+)
+from request_samples import ran, read, unread
+
+from pytest_amap.checks.unknown_4 import Seen, collect, judge, within
+from pytest_amap.observations import build, plain
+from pytest_amap.rounds import Restart, Restore
+from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, verdict
+
+SOCKET, KEY = "/tmp/cc-socks/7.sock", "/sandbox/.claude/sessions/7.ab.key"
+
+
+def listed(*rows: tuple[str, str]):
+    return answer(main=2, rows=[f"claude\t-\t-\t7\t{socket}\t{key}" for socket, key in rows])
+
+
+def entry(role: str = "user", tool: bool = False) -> dict[str, object]:
+    return {"type": role, "role": role, "tool": tool}
+
+
+GOOD = Seen(
+    delegation=ANSWERED,
+    refused=REFUSING,
+    router=ran("running\n"),
+    sessions=listed((SOCKET, KEY)),
+    turns=answer(files=1, found=[entry(), entry("assistant")]),
+)
+
+
+def but(**fields: object) -> Seen:
+    return replace(GOOD, **fields)
+
+
+def under_refuse(*outcomes: tuple[str, str], **more: object) -> Seen:
+    return but(refused=round_of(*outcomes, **more))
+
+
+HOLDS = {
+    "as it shall be": GOOD,
+    "A37 refused": under_refuse(("refused", "not admitted"), after=()),
+    "a failed attempt first": under_refuse(("inject_failed", "connect"), ("held", BY_SETTING)),
+    "held, then delivered under accept": but(delegation=delegation(("held", BY_APPROVAL), ("delivered", SILENCE))),
+    "the socket lies below /sandbox": but(sessions=listed(("/sandbox/run/7.sock", KEY))),
+    "fetched by a tool as well": but(turns=answer(files=1, found=[entry(tool=True), entry()])),
+}
+BROKEN = {
+    "A37 silence counted as delivered": (under_refuse(("delivered", SILENCE), after=()), "silence was counted"),
+    "held, then delivered under refuse": (under_refuse(("held", BY_SETTING), ("delivered", SILENCE)), "delivered"),
+    "delivered and answered under refuse": (under_refuse(("delivered", SILENCE), reply=True, after=()), "delivered"),
+    "a reply under refuse": (under_refuse(("held", BY_SETTING), reply=True), "no reply came"),
+    "the socket lies elsewhere": (but(sessions=listed(("/run/user/7.sock", KEY))), "/run/user/7.sock"),
+    "the socket's place looks alike": (but(sessions=listed(("/tmpx/7.sock", KEY))), "/tmpx"),
+    "the delegation was refused": (but(delegation=delegation(("refused", "no address"), reply=False)), "no address"),
+    "the delegation was held": (but(delegation=delegation(("held", BY_SETTING), reply=False)), "held"),
+}
+OPEN = {
+    "A52 delivered, no reply": (but(delegation=delegation(("delivered", SILENCE), reply=False)), "no reply"),
+    "no outcome of the delegation": (but(delegation=delegation(reply=False)), "no outcome"),
+    "only failed attempts": (but(delegation=delegation(("inject_failed", "bind"), reply=False)), "inject_failed"),
+    "held, and the router is gone": (
+        but(delegation=delegation(("held", BY_APPROVAL), reply=False), router=ran("exited\n")),
+        "held",
+    ),
+    "refused and yet answered": (but(delegation=delegation(("refused", ""))), "and yet"),
+    "the audit log cannot be read": (
+        but(delegation=replace(ANSWERED, receiver_audit=read('{"ts": "cut'))),
+        "could not be read",
+    ),
+    "A38 no session": (but(sessions=listed()), "0 sessions"),
+    "two sessions": (but(sessions=listed((SOCKET, KEY), (SOCKET, KEY))), "2 sessions"),
+    "A38 a session without a socket": (but(sessions=listed(("-", KEY))), "without a socket"),
+    "no key": (but(sessions=listed((SOCKET, "-"))), "key"),
+    "the lister cannot be asked": (but(sessions=ran("", exit=126)), "no answer"),
+    "never a turn": (but(turns=answer(files=1, found=[])), "0 of them user turns"),
+    "a tool's result alone": (but(turns=answer(files=1, found=[entry(tool=True)])), "1 entries hold it, 0"),
+    "the transcript cannot be read": (but(turns=ran("")), "no answer"),
+    "A37 held for approval": (under_refuse(("held", BY_APPROVAL)), "not a refusal by the setting"),
+    "denied by a person": (under_refuse(("denied", "by the user"), after=()), "not a refusal by the setting"),
+    "no outcome in time under refuse": (under_refuse(problem="nothing after 900 s"), "nothing after 900 s"),
+    "A35 the setting was lost": (
+        under_refuse(("delivered", SILENCE), kept=answer(state="absent"), problem="it was not kept", after=()),
+        "not kept",
+    ),
+    "the agent has a file of its own": (but(refused=not_begun("settings.local.json is other")), "is other"),
+    "the receiver does not come back": (
+        but(refused=replace(not_begun("no session"), restart=Restart("no session", ran(), ran(), ran(), ran()))),
+        "no session",
+    ),
+    "the sender's log is not there to read": (
+        but(refused=replace(REFUSING, task=replace(REFUSING.task, sender_audit=unread("EACCES")))),
+        "could not be read whole",
+    ),
+    "what the sender was told is not known": (but(refused=replace(REFUSING, told=ran("pending\n"))), "pending"),
+    "the receiver was not put back": (
+        under_refuse(("held", BY_SETTING), restore=Restore("start failed", ("openshell sandbox start beta",))),
+        "openshell sandbox start beta",
+    ),
+    "the held notice never came": (under_refuse(("held", BY_SETTING), after=()), "is not delivered"),
+}
+
+
+@pytest.mark.parametrize("seen", HOLDS.values(), ids=HOLDS)
+def test_pass(seen):
+    assert verdict(judge(seen))[0] is PASS, verdict(judge(seen))
+
+
+@pytest.mark.parametrize(("seen", "named"), BROKEN.values(), ids=BROKEN)
+def test_fail_names_the_contradiction(seen, named):
+    outcome, reason = verdict(judge(seen))
+    assert outcome is FAIL
+    assert named in reason
+
+
+@pytest.mark.parametrize(("seen", "named"), OPEN.values(), ids=OPEN)
+def test_unknown_names_why(seen, named):
+    outcome, reason = verdict(judge(seen))
+    assert outcome is UNKNOWN
+    assert named in reason
+
+
+def test_what_the_receiver_says_is_called_its_claim():
+    claims = [part.seen for part in judge(GOOD) if "delivered" in part.seen or "held" in part.seen]
+    assert claims
+    assert all("claimed by beta" in seen for seen in claims)
+
+
+@pytest.mark.parametrize(
+    ("path", "holds"),
+    [("/tmp", True), ("/tmp/socks", True), ("/tmp/../run", False), ("/sandbox2", False), ("/", False), ("tmp", False)],
+)
+def test_within(path, holds):
+    assert within(path, ("/tmp", "/sandbox")) is holds
+
+
+@pytest.mark.parametrize("seen", [GOOD, but(refused=not_begun("why"), turns=None)])
+def test_it_survives_a_record(seen):
+    assert build(get_type_hints(collect)["return"], json.loads(json.dumps(plain(seen)))) == seen
