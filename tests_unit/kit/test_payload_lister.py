@@ -75,15 +75,15 @@ class Stage:
 
     def descriptors(self, inode: int, *, held: bool) -> None:
         """Stage what the kernel says about the socket and who holds it."""
-        (self.proc / "net").mkdir()
-        (self.proc / "net" / "unix").write_text(
+        session = self.proc / str(CLAUDE)
+        (session / "net").mkdir()
+        (session / "net" / "unix").write_text(
             "Num       RefCount Protocol Flags    Type St Inode Path\n"
             f"0000000000000000: 00000002 00000000 00010000 0001 01 {inode} {self.socket}\n"
             "0000000000000000: 00000003 00000000 00000000 0001 03 99\n"
         )
-        directory = self.proc / str(CLAUDE) / "fd"
-        directory.mkdir()
-        (directory / "5").symlink_to(f"socket:[{inode if held else inode + 1}]")
+        (session / "fd").mkdir()
+        (session / "fd" / "5").symlink_to(f"socket:[{inode if held else inode + 1}]")
 
 
 @pytest.fixture
@@ -179,6 +179,12 @@ def test_a_record_that_is_no_small_regular_file_gives_no_socket(lister: ModuleTy
 def test_a_socket_must_be_held_by_the_session(lister: ModuleType, stage: Stage, held: bool, shown: bool) -> None:
     stage.descriptors(4711, held=held)
     assert (columns(lister, stage)[0][4] == str(stage.socket)) is shown
+
+
+def test_descriptors_that_may_be_listed_and_not_read_decide_nothing(lister: ModuleType, stage: Stage) -> None:
+    stage.descriptors(4711, held=False)
+    (stage.proc / str(CLAUDE) / "fd" / "6").touch()  # readlink fails, as it does from outside a Landlock domain
+    assert columns(lister, stage)[0][4] == str(stage.socket)
 
 
 def test_a_path_with_white_space_is_unknown(lister: ModuleType, stage: Stage, tmp_path: Path) -> None:
