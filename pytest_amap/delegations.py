@@ -56,7 +56,12 @@ def text_of(read: Read | None) -> str:
 def placed(log: str, sender: str, request: str) -> Placement | None:
     """The placement of `request` from `sender` in a receiver's audit log."""
     return next(
-        (p for p in audit.placements(audit.events(log)) if p.sender == sender and p.req_id == request and not p.in_reply_to), None
+        (
+            p
+            for p in audit.placements(audit.events(log))
+            if p.sender == sender and p.req_id == request and not p.in_reply_to
+        ),
+        None,
     )
 
 

@@ -39,7 +39,9 @@ class Interrupts:
                 raise KeyboardInterrupt(self.first)
         elif now - self._when > ONCE:
             self._when = now
-            self._say(f"amap: {signal.Signals(number).name} again: cleanup is running and goes on; kill -9 ends it at once")
+            self._say(
+                f"amap: {signal.Signals(number).name} again: cleanup is running and goes on; kill -9 ends it at once"
+            )
 
     def again(self) -> None:
         """Raise what was only noted, or what something swallowed."""

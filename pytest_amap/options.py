@@ -75,13 +75,21 @@ def add(parser: pytest.Parser) -> None:
     group.addoption("--apply", action="store_true", help="run for real; without it the live checks are a dry run")
     group.addoption("--rehearsal", action="store_true", help="with --apply: run against the embedded rehearsal host")
     group.addoption(
-        "--fault", action="append", default=[], metavar="NAME", help="plant a defect in the rehearsal host; 'help' lists them"
+        "--fault",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="plant a defect in the rehearsal host; 'help' lists them",
     )
     group.addoption("--replay", metavar="DIR", help="judge again from the evidence in DIR; nothing is run")
     group.addoption("--from-step", type=int, metavar="N", help="steps before N are looked at, never done")
-    group.addoption("--only-step", type=int, metavar="N", help="do step N alone; 8 is the checks, 9 draws the report again")
+    group.addoption(
+        "--only-step", type=int, metavar="N", help="do step N alone; 8 is the checks, 9 draws the report again"
+    )
     group.addoption("--amap-home", metavar="DIR", help="the deployment's directory (default: $AMAP_OPENSHELL_HOME)")
-    group.addoption("--fleet", metavar="FILE", help="the fleet policy (default: the home's own, else examples/fleet.json)")
+    group.addoption(
+        "--fleet", metavar="FILE", help="the fleet policy (default: the home's own, else examples/fleet.json)"
+    )
     group.addoption(
         "--declare",
         action="append",
@@ -95,13 +103,24 @@ def add(parser: pytest.Parser) -> None:
     parser.addini("amap_secrets", "names of more environment variables that hold secrets", type="args", default=[])
     for deadline in fields(Deadlines):
         parser.addini(
-            f"amap_deadline_{deadline.name}", f"seconds for: {deadline.name} (default: {deadline.default:g})", default=""
+            f"amap_deadline_{deadline.name}",
+            f"seconds for: {deadline.name} (default: {deadline.default:g})",
+            default="",
         )
 
 
 def looks_only(config: pytest.Config) -> bool:
     """Whether pytest was asked to tell about itself, so that no session of ours runs."""
-    names = ("help", "version", "collectonly", "markers", "showfixtures", "show_fixtures_per_test", "setupplan", "cacheshow")
+    names = (
+        "help",
+        "version",
+        "collectonly",
+        "markers",
+        "showfixtures",
+        "show_fixtures_per_test",
+        "setupplan",
+        "cacheshow",
+    )
     return any(getattr(config.option, name, False) for name in names)
 
 
@@ -172,7 +191,9 @@ def deadlines(config: pytest.Config) -> Deadlines:
 def declaration(text: str) -> Declared:
     what, _, reason = text.partition(":")
     if not what.strip() or not reason.strip():
-        raise pytest.UsageError(f"--declare takes 'WHAT: REASON', saw {text!r}; a declaration without a reason declares nothing")
+        raise pytest.UsageError(
+            f"--declare takes 'WHAT: REASON', saw {text!r}; a declaration without a reason declares nothing"
+        )
     return Declared(what.strip(), reason.strip())
 
 
@@ -183,7 +204,11 @@ REFUSED_WITH_APPLY = (
     ("forked", False, "--forked: the checks share session fixtures; drop it"),
     ("reruns", None, "--reruns: a rerun hides a FAIL; drop it and run again with -k"),
     ("count", None, "--count: each check is asked once a run; drop it"),
-    ("ignore_unknown_dependency", False, "--ignore-unknown-dependency would run a check whose premise is unknown; drop it"),
+    (
+        "ignore_unknown_dependency",
+        False,
+        "--ignore-unknown-dependency would run a check whose premise is unknown; drop it",
+    ),
 )
 
 
@@ -205,11 +230,18 @@ def refuse(config: pytest.Config, options: Options) -> None:
             raise pytest.UsageError(f"--apply refuses {way_out}")
     for plugin, mark in (("pytest_dependency", "dependency"), ("pytest_timeout", "timeout")):
         manager = config.pluginmanager
-        if manager.is_blocked(mark) or manager.is_blocked(plugin) or not (manager.has_plugin(mark) or manager.has_plugin(plugin)):
-            raise pytest.UsageError(f"--apply needs pytest-{mark}, and -p no:{mark} (or its absence) takes it away: load it again")
+        if (
+            manager.is_blocked(mark)
+            or manager.is_blocked(plugin)
+            or not (manager.has_plugin(mark) or manager.has_plugin(plugin))
+        ):
+            raise pytest.UsageError(
+                f"--apply needs pytest-{mark}, and -p no:{mark} (or its absence) takes it away: load it again"
+            )
     if getattr(config.option, "lf", False) or getattr(config.option, "stepwise", False):
         raise pytest.UsageError(
-            "--apply refuses --lf and --sw: they forget a check that is UNKNOWN; " + config.stash.get(not_pass_key, "select with -k instead")
+            "--apply refuses --lf and --sw: they forget a check that is UNKNOWN; "
+            + config.stash.get(not_pass_key, "select with -k instead")
         )
 
 

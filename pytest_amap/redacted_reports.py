@@ -37,4 +37,6 @@ class RedactedReports:
         text = str(warning_message.message)
         hidden = self._redactor.text(text)
         if hidden != text:
-            warning_message.message = type(warning_message.message)(hidden) if isinstance(warning_message.message, Warning) else hidden
+            warning_message.message = (
+                type(warning_message.message)(hidden) if isinstance(warning_message.message, Warning) else hidden
+            )

@@ -44,14 +44,21 @@ os.environ.pop(MARK, None)
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
     if config.option.rehearsal and "help" in config.option.fault:
-        print(subprocess.run([sys.executable, REHEARSAL / "faults.py"], capture_output=True, text=True, check=True).stdout, end="")
+        print(
+            subprocess.run(
+                [sys.executable, REHEARSAL / "faults.py"], capture_output=True, text=True, check=True
+            ).stdout,
+            end="",
+        )
         return 0
     if not (config.option.apply and config.option.rehearsal) or options_module.looks_only(config) or INSIDE:
         return None
     options = options_module.resolve(config)
     options_module.refuse(config, options)
     if any(not isinstance(plugin, str) for plugin in config.invocation_params.plugins or ()):
-        raise pytest.UsageError("--rehearsal starts pytest anew and cannot take plugin objects along; use the command line")
+        raise pytest.UsageError(
+            "--rehearsal starts pytest anew and cannot take plugin objects along; use the command line"
+        )
     capture = config.pluginmanager.getplugin("capturemanager")
     if capture:
         capture.suspend_global_capture(in_=True)
@@ -63,7 +70,9 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
 
 def settings(config: pytest.Config, options: options_module.Options) -> dict[str, object]:
     """What the launcher needs to know, as JSON."""
-    home = Path(os.path.abspath(os.path.expanduser(config.option.amap_home))) if config.option.amap_home else fresh_home()
+    home = (
+        Path(os.path.abspath(os.path.expanduser(config.option.amap_home))) if config.option.amap_home else fresh_home()
+    )
     return {
         "home": str(home),
         "disk": f"{home}.host",

@@ -91,7 +91,9 @@ class Run:
         """Everything the reports say, as of now."""
         found = {check: self.result_of(check) for check in self.selected}
         checks = tuple(
-            row if row.selected else CheckResult(row.check, UNKNOWN, row.reason, selected=False, earlier=self.earlier.get(row.check.id))
+            row
+            if row.selected
+            else CheckResult(row.check, UNKNOWN, row.reason, selected=False, earlier=self.earlier.get(row.check.id))
             for row in join(self.suite, found, frozenset(self.selected), "did not run")
         )
         return RunResult(

@@ -38,9 +38,7 @@ def resolve_dependencies(items: Iterable[pytest.Item], suite: Suite) -> None:
             if premise not in suite.ids:
                 raise pytest.UsageError(f"{name} depends on {premise!r}, and no check of the catalogue is called that")
         item.own_markers = [m for m in item.own_markers if m.name != "dependency"]
-        item.add_marker(
-            pytest.mark.dependency(name=name, depends=[p for p in premises if p in mine], scope="session")
-        )
+        item.add_marker(pytest.mark.dependency(name=name, depends=[p for p in premises if p in mine], scope="session"))
 
 
 def in_run_order(items: list[pytest.Item], suite: Suite) -> None:

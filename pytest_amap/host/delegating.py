@@ -67,13 +67,19 @@ def watch_placement(lab: Lab, task: Delegation) -> Delegation:
         seconds=deadline,
         stop=either(not_routed(lab, task), router_gone(lab)),
     )
-    task = replace(task, receiver_audit=waited.last, result=lab.host.read(os.fspath(private_result(lab, task.sender, task.request)), "router's private result"))
+    task = replace(
+        task,
+        receiver_audit=waited.last,
+        result=lab.host.read(os.fspath(private_result(lab, task.sender, task.request)), "router's private result"),
+    )
     if waited.value is None:
         return replace(task, problem=waited.problem)
     return replace(task, notice=waited.value.notice_id)
 
 
-def watch_outcome(lab: Lab, task: Delegation, done: Callable[[tuple[OutcomeEvent, ...]], OutcomeEvent | None] = audit.terminal) -> Delegation:
+def watch_outcome(
+    lab: Lab, task: Delegation, done: Callable[[tuple[OutcomeEvent, ...]], OutcomeEvent | None] = audit.terminal
+) -> Delegation:
     """Until the receiver has claimed an outcome that ends the matter."""
     waited = lab.host.wait_file(
         f"{task.receiver}'s outcome of notice {task.notice}",

@@ -142,7 +142,13 @@ class Host:
         return self.wait(what, lambda: self.hidden(files.read(path)), done, seconds=seconds, slowest=FIRST, stop=stop)
 
     def wait_command(
-        self, what: str, command: Command, done: Callable[[Ran], T | None], *, seconds: float, stop: Callable[[], str] = str
+        self,
+        what: str,
+        command: Command,
+        done: Callable[[Ran], T | None],
+        *,
+        seconds: float,
+        stop: Callable[[], str] = str,
     ) -> Waited[Ran, T]:
         """Wait for a command's answer, asked at 0.2 s growing to 2 s."""
         return self.wait(what, lambda: self.look(command), done, seconds=seconds, slowest=LAST, stop=stop)
@@ -169,7 +175,9 @@ class Host:
                 kept = seen = self.keep(seen, what)
             value = done(seen)
             waited = time.monotonic() - begun
-            over = "" if value is not None else stop() or (f"nothing after {seconds:.0f} s" if waited >= seconds else "")
+            over = (
+                "" if value is not None else stop() or (f"nothing after {seconds:.0f} s" if waited >= seconds else "")
+            )
             if value is not None or over:
                 last = seen if seen.record else self.keep(seen, what)
                 if waited >= WORTH_TELLING:

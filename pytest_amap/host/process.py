@@ -41,7 +41,13 @@ def run(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout: float
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         try:
             process = subprocess.Popen(
-                list(argv), cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
+                list(argv),
+                cwd=cwd,
+                env=dict(env),
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
             )
         except (OSError, ValueError) as error:
             said = f"{argv[0] if argv else ''}: {getattr(error, 'strerror', None) or error}"
