@@ -133,11 +133,16 @@ def await_judgement(lab: Lab, seen: Seen) -> Seen:
     ended = lab.host.wait_file(
         "the end of that poll",
         status(lab),
-        lambda read: read if read.mtime >= answer.last.mtime else None,
+        lambda read: read if read.mtime >= since(task, answer.last) else None,
         seconds=lab.options.deadlines.roster,
         stop=delegating.router_gone(lab),
     )
     return replace(seen, answer=answer.last, status=ended.last, waited=answer.problem or ended.problem)
+
+
+def since(task: Delegation, answer: Read | None) -> str:
+    """When the poll that matters can have ended at the earliest: after the planting and after the answer."""
+    return max(task.submitted.ended if task.submitted else "", answer.mtime if answer else "")
 
 
 def judge(seen: Seen) -> list[Part]:
@@ -163,10 +168,8 @@ def routing(seen: Seen) -> Part:
     if status is None or status.text is None:
         why = status.problem if status else "not looked for"
         return unknown(name, want, f"its status could not be read ({why})", *records)
-    planted = seen.task.submitted.ended if seen.task.submitted else ""
-    since = max(planted, seen.answer.mtime if seen.answer else "")
-    if status.mtime < since:
-        return unknown(name, want, f"its last poll ended {status.mtime}, before {since}; {seen.waited}", *records)
+    if status.mtime < (wanted := since(seen.task, seen.answer)):
+        return unknown(name, want, f"its last poll ended {status.mtime}, before {wanted}; {seen.waited}", *records)
     read = documents.document(status.text)
     admitted = read.get("admitted") if not isinstance(read, Unreadable) else None
     if not isinstance(admitted, list):
