@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kit.errors import Refused
 
-LABEL_LIMIT = 19  # three names and two "--" must fit one DNS label of 63 (facts: OpenShell labels)
+LABEL_LIMIT = 19  # three names and two "--" must fit one DNS label of 63 characters
 LABEL_RULE = f"1 to {LABEL_LIMIT} characters of a-z, 0-9 and single inner hyphens"
 RESERVED_NAMES = frozenset({"probe", "amap-l1-probe"})
 ID_LIMIT = 4294967294

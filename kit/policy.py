@@ -12,7 +12,7 @@ from kit import lanes
 from kit.errors import Refused
 from kit.names import RunAs
 
-# OpenShell's own default policy (facts: openshell.md section 5), with the workdir spelled out as /sandbox, so that
+# The lists of OpenShell's own default policy, with the workdir spelled out as /sandbox, so that
 # every writable path is visible in the file.
 SYSTEM_READ_ONLY = ("/bin", "/usr", "/lib", "/proc", "/dev/urandom", "/etc", "/var/log")
 SYSTEM_READ_WRITE = ("/sandbox", "/tmp", "/dev/null")

@@ -12,7 +12,7 @@ from kit.fleet import Fleet
 from kit.home import Home
 from kit.names import RunAs
 
-# Paths that a packaged gateway does not see: its unit has a private /tmp (facts: openshell.md 4.4).
+# Paths that a packaged gateway does not see: its unit has a private /tmp.
 _PRIVATE = (Path("/tmp"), Path("/var/tmp"))
 
 

@@ -13,7 +13,7 @@ from kit.errors import Refused
 from kit.files import Plan, directory, document
 from kit.home import PROFILE_ID, Home
 
-# What the gateway keeps about its copy and no profile states (facts: openshell.md 7.3, 7.4).
+# What the gateway keeps about its copy and no profile states.
 BOOKKEEPING = frozenset({"resource_version", "source", "scope", "annotations"})
 DEFAULTS: dict[str, Any] = {"category": "other"}
 
