@@ -12,7 +12,7 @@ import pytest
 from pytest_amap import chain, page_plugin
 from pytest_amap.evidence import EvidenceError
 from pytest_amap.options import Options
-from pytest_amap.report import ctrf, markdown, statement, terminal
+from pytest_amap.report import ctrf, markdown, places, statement, terminal
 from pytest_amap.run import Run
 
 RESULTS, STATEMENT, SUMS = "results.json", "statement.json", "SHA256SUMS"
@@ -70,7 +70,7 @@ def files(run: Run, config: pytest.Config) -> None:
     result = run.result()
     name = REPORTS[run.kind]
     evidence.write(RESULTS, json.dumps(hidden.value(ctrf.results(result)), indent=1, ensure_ascii=False) + "\n")
-    evidence.write(name, hidden.text(markdown.draft(result)))
+    evidence.write(name, hidden.text(markdown.draft(places.named(result, run.places))))
     page = evidence.folder / page_plugin.NAME
     if page.is_file():
         page.chmod(0o600)
@@ -123,13 +123,13 @@ def summarise(run: Run, reporter: Any) -> None:
     reporter.section(f"{run.suite.name} {'REHEARSAL' if run.kind == 'rehearsal' else run.kind}", sep="=")
     shown = run.options.shown(os.fspath(run.folder)) if run.folder else ""
     exists = bool(run.folder and (run.folder / REPORTS[run.kind]).is_file()) and not run.replay_of
-    places = terminal.Places(
+    written = terminal.Places(
         report=os.path.join(shown, REPORTS[run.kind]) if exists else "",
         page=os.path.join(shown, page_plugin.NAME) if exists and (run.folder / page_plugin.NAME).is_file() else "",  # type: ignore[operator]
         evidence=os.path.dirname(os.path.dirname(shown)) if exists else "",
         command="pytest tests_live --apply" + (" --rehearsal" if run.kind == "rehearsal" else ""),
     )
-    for line in terminal.summary(run.result(), reporter._tw.fullwidth, places):
+    for line in terminal.summary(run.result(), reporter._tw.fullwidth, written):
         reporter.line(line.text, **line.markup)
 
 

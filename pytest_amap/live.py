@@ -85,13 +85,13 @@ def doing(run: Run, step: Step) -> Iterator[None]:
     """One step fixture being set up: its records, its outcome, and one error block when it fails."""
     begun = time.monotonic()
     place: AbstractContextManager[Any] = run.host.at(Place(step.number)) if run.host else nullcontext()
+    before = len(run.evidence.records) if run.evidence else 0
 
-    def ended(outcome: str, reason: str) -> None:
-        run.step(step.number, step.fixture, outcome, reason, time.monotonic() - begun)
-        took = run.steps[step.fixture].seconds
-        run.say(
-            f"step {step.number} {step.fixture}: {outcome}{f' ({reason})' if reason and outcome == 'already' else ''}, {took:.1f} s"
-        )
+    def ended(outcome: str, reason: str = "") -> None:
+        made = tuple(run.evidence.records[before:]) if run.evidence else ()
+        took = round(time.monotonic() - begun, 3)
+        run.steps[step.fixture] = StepResult(step.number, step.fixture, outcome, reason, took, made)
+        run.say(f"step {step.number} {step.fixture}: {outcome}{f' ({reason})' if outcome == 'already' else ''}, {took:.1f} s")
 
     try:
         with place:
@@ -100,21 +100,22 @@ def doing(run: Run, step: Step) -> Iterator[None]:
         ended("not-run", "interrupted")
         raise
     except (StepFailed, Refused) as error:
-        ended("refused" if isinstance(error, StepRefused) else "failed", str(error))
         details = getattr(error, "details", ())
-        pytest.fail(
-            "\n  - ".join(
-                [
-                    f"step {step.number} ({step.fixture}): {'not one thing done; mend these first' if details else error}",
-                    *details,
-                ]
-            ),
-            pytrace=False,
-        )
+        ended("refused" if isinstance(error, StepRefused) else "failed", ": ".join([str(error), *([" | ".join(details)] if details else [])]))
+        raise StepEnded(step, str(error), details) from None
     except BaseException as error:
         ended("failed", f"{type(error).__name__}: {error}")
         raise
-    ended("already" if step.fixture in run.already else "done", run.already.get(step.fixture, ""))
+    already = run.already.get(step.fixture, "")
+    ended("already" if already else "done", already)
+
+
+class StepEnded(pytest.fail.Exception):
+    """A step's failure as pytest shows it, once and without a traceback; `brief` is what its dependants say."""
+
+    def __init__(self, step: Step, reason: str, details: Sequence[str]) -> None:
+        self.brief = f"step {step.number} ({step.fixture}) failed: {reason}"
+        super().__init__("\n  - ".join([f"step {step.number} ({step.fixture}): {reason}", *details]), pytrace=False)
 
 
 @contextmanager
@@ -133,9 +134,9 @@ def judging(run: Run, check: str) -> Iterator[None]:
 def skip_after_failure(run: Run, item: pytest.Item) -> None:
     """A check that needs a failed step says which, in one line, and does not fail the same way again."""
     for step in run.suite.steps:
-        result: StepResult | None = run.steps.get(step.fixture)
+        result = run.steps.get(step.fixture)
         if result and result.outcome in ("failed", "refused") and step.fixture in getattr(item, "fixturenames", ()):
-            pytest.skip(f"step {step.number} ({step.fixture}) {result.outcome}: {result.reason}")
+            pytest.skip(f"step {step.number} ({step.fixture}) {result.outcome}: {result.reason.partition(': ')[0] if ' | ' in result.reason else result.reason}")
 
 
 def note_phase(run: Run, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
@@ -171,7 +172,7 @@ def note_phase(run: Run, item: pytest.Item, call: pytest.CallInfo[None], report:
 
 def error_text(call: pytest.CallInfo[None]) -> str:
     assert call.excinfo is not None
-    text = str(call.excinfo.value)
+    text = getattr(call.excinfo.value, "brief", "") or str(call.excinfo.value)
     return text if isinstance(call.excinfo.value, pytest.fail.Exception) else f"{call.excinfo.typename}: {text}"
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pytest_amap.report import places
 from pytest_amap.results import RunResult
 from pytest_amap.run import Run
 
@@ -46,7 +47,7 @@ def hooks(config: pytest.Config, get_run: Callable[[], Run | None]) -> None:
 
     def shown() -> tuple[RunResult, list[dict[str, Any]]] | None:
         run = get_run()
-        return (run.result(), records(run)) if run is not None else None
+        return (places.named(run.result(), run.places), records(run)) if run is not None else None
 
     config.pluginmanager.register(PageHooks(shown), "amap-page")
 

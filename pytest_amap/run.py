@@ -13,7 +13,8 @@ from pytest_amap.evidence import Evidence
 from pytest_amap.host.files import stamp
 from pytest_amap.host.host import Host
 from pytest_amap.options import Options
-from pytest_amap.results import CheckResult, Declared, Earlier, Fact, NotCheckedRow, RunResult, StepResult, join
+from pytest_amap.report import proposals
+from pytest_amap.results import CheckResult, Declared, Earlier, Fact, RunResult, StepResult, join
 from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, Outcome, Part, verdict
 
 
@@ -39,7 +40,7 @@ class Run:
     """Check id to the records made while it ran."""
     facts: dict[str, str] = field(default_factory=dict)
     declared: tuple[Declared, ...] = ()
-    not_checked: tuple[NotCheckedRow, ...] = ()
+    not_checked_items: tuple[str, ...] = ()
     not_checked_problem: str = ""
     left: list[str] = field(default_factory=list)
     earlier: dict[str, Earlier] = field(default_factory=dict)
@@ -51,6 +52,8 @@ class Run:
     concluded: dict[str, BaseException] = field(default_factory=dict)
     """Check id to the exception by which `settle` ended its test."""
     say: Callable[[str], None] = print
+    places: dict[str, str] = field(default_factory=dict)
+    """Host path to the name it has in reports."""
 
     @property
     def steps_failed(self) -> bool:
@@ -106,7 +109,7 @@ class Run:
             checks=checks,
             facts=tuple(Fact(name, value) for name, value in self.facts.items()),
             declared=self.declared,
-            not_checked=self.not_checked,
+            not_checked=proposals.rows(self.not_checked_items, [row for row in checks if row.selected]),
             not_checked_problem=self.not_checked_problem,
             posture=self.options.posture_accepted or "not stated",
             left=tuple(self.left),

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from pytest_amap.commands import Command, Planned, unrecorded
+from pytest_amap.commands import Command, Look, Planned, unrecorded
 from pytest_amap.failures import StepFailed, StepRefused
 from pytest_amap.host import files
 from pytest_amap.host.lab import Lab
 from pytest_amap.live import lab_key
 from pytest_amap.observations import Ran
-from pytest_amap.parsers import Unreadable, versions
+from pytest_amap.parsers import Unreadable, spec_items, versions
 
 OLDEST = "0.1.2"
 REHEARSAL = "REHEARSAL"
@@ -32,16 +32,32 @@ def prerequisites(lab: Lab) -> Lab:
     """Step 0: variables, paths, tools, siblings, kernel, key, lock and the gateway's file; then versions."""
     if lab.ground.problems:
         listed = [str(problem) for problem in lab.ground.problems]
-        raise StepRefused(f"{len(listed)} missing or wrong: {' | '.join(listed)}", listed)
+        raise StepRefused(f"{len(listed)} things are missing or wrong, each with its remedy", listed)
     openshell, docker = ask_versions(lab)
     lab.run.facts |= {"openshell": openshell, "docker": docker}
     lab.run.facts |= host_facts(lab) | fleet_facts(lab) | checkouts(lab)
+    not_checked(lab)
     return lab
+
+
+def validator(lab: Lab) -> str:
+    return os.fspath(lab.ground.siblings["spec"].path / "fixtures" / "validate.py")
+
+
+def not_checked(lab: Lab) -> None:
+    """The spec's own list of what its validator cannot check, for the report's table."""
+    source = lab.host.read(validator(lab), "the spec's validate.py")
+    found = spec_items.items(source.text) if source.text is not None else Unreadable(str(source.problem))
+    if isinstance(found, Unreadable):
+        lab.run.not_checked_problem = found.why
+    else:
+        lab.run.not_checked_items = found
 
 
 def plan(lab: Lab) -> list[Planned]:
     git = [one for name, path in places(lab).items() for one in (revision(lab, name, path), dirty(lab, name, path))]
-    return [*version_commands(lab), *help_commands(lab), *git]
+    reads = [Look("/etc/os-release", "distribution"), Look(validator(lab), "the spec's NOT CHECKED HERE list")]
+    return [*version_commands(lab), *help_commands(lab), *git, *reads]
 
 
 def version_commands(lab: Lab) -> list[Command]:

@@ -1,0 +1,37 @@
+"""No host path in a report: the home, the checkouts and this repository stand there by their names. Pure."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+VARIABLES = {"router": "$AMAP_ROUTER_REPO", "connector": "$AMAP_CONNECTOR_REPO", "spec": "$AMAP_SPEC_DIR"}
+
+
+def of(homes: Iterable[str], repository: str, siblings: Mapping[str, str], user_home: str) -> dict[str, str]:
+    """Path to name, for `named`; `homes` are the spellings of AMAP_OPENSHELL_HOME. The longest path wins."""
+    found = {path: VARIABLES[name] for name, path in siblings.items()}
+    found |= {user_home: "$HOME", repository: "this repository"} | {home: "$AMAP_OPENSHELL_HOME" for home in homes}
+    return {path: name for path, name in sorted(found.items(), key=lambda item: -len(item[0])) if len(path) > 1}
+
+
+def named(value: T, places: Mapping[str, str]) -> T:
+    """The value with each path replaced, in every text of any dataclass, tuple or mapping."""
+    return _named(value, places)
+
+
+def _named(value: Any, places: Mapping[str, str]) -> Any:
+    if isinstance(value, str) and type(value) is str:
+        for path, name in places.items():
+            value = value.replace(path, name)
+        return value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        changes = {f.name: _named(getattr(value, f.name), places) for f in dataclasses.fields(value)}
+        return dataclasses.replace(value, **changes)
+    if isinstance(value, tuple):
+        return tuple(_named(item, places) for item in value)
+    if isinstance(value, dict):
+        return {key: _named(item, places) for key, item in value.items()}
+    return value
