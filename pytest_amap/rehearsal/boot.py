@@ -18,6 +18,8 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspa
 from pytest_amap.rehearsal import containers, layout, oslog, sandboxes, settings, store
 from pytest_amap.rehearsal.boxes.start import StartFailed
 from pytest_amap.rehearsal.gateway import config, daemon
+from pytest_amap.rehearsal.sabotage import host as sabotage
+from pytest_amap.rehearsal.sabotage import watch
 
 PROGRAMS = {
     "openshell": "pytest_amap.rehearsal.openshell.main",
@@ -42,9 +44,14 @@ def main(python: str) -> int:
     lay_out()
     write_programs(python)
     register_gateway()
-    daemon.start()
+    sabotage.bind_environment()
+    if sabotage.gateway_runs():
+        daemon.start()
+    sabotage.spoil()
+    watch.start()
     for record in sandboxes.everything():
-        bring_back(record)
+        if sandboxes.directory(record["id"]).exists():
+            bring_back(record)
     containers.bring_back_all()
     return 0
 
@@ -54,6 +61,7 @@ def lay_out() -> None:
         directory.mkdir(parents=True, exist_ok=True)
         directory.chmod(mode)
     settings.save_defaults()
+    sabotage.restore()
     if not layout.GATEWAY_TOML.exists():
         store.text(layout.GATEWAY_TOML, config.RIGHT, 0o600)
 

@@ -15,6 +15,7 @@ from . import layout, store
 from .boxes import client, start
 from .boxes.spec import BoxSpec, Mount
 from .images import library
+from .sabotage import runtime as sabotage
 from .store import Record
 
 _FIRST_BACKOFF, _LONGEST_BACKOFF, _SETTLED = 0.1, 60.0, 10.0
@@ -89,6 +90,7 @@ def create(wish: Wish) -> Record:
             "finished_at": "0001-01-01T00:00:00Z",
             "restarts": 0,
         }
+        record = sabotage.refit(record)
         directory(identity).mkdir(mode=0o700)
         store.save(path(identity), record)
     return record
@@ -105,7 +107,7 @@ def _mount(text: str) -> dict[str, Any]:
 def plan(record: Record) -> BoxSpec:
     image = library.find(record["image_id"])
     uid, gid = identity_of(record["user"], image.root)
-    mounts = sorted(record["mounts"], key=lambda item: item["target"].count("/"))
+    mounts = sorted(sabotage.configure(record, directory(record["id"])), key=lambda item: item["target"].count("/"))
     return BoxSpec(
         name=record["id"][:12],
         directory=str(directory(record["id"])),

@@ -33,8 +33,11 @@ def path(directory: str | Path) -> Path:
     return Path(directory) / "log.jsonl"
 
 
-def write(directory: str | Path, level: str, target: str, message: str, source: str = "sandbox") -> None:
-    line = json.dumps([time.time(), source, level, target, message]) + "\n"
+def write(
+    directory: str | Path, level: str, target: str, message: str, source: str = "sandbox", age: float = 0.0
+) -> None:
+    """Add a line, dated `age` seconds ago."""
+    line = json.dumps([time.time() - age, source, level, target, message]) + "\n"
     descriptor = os.open(path(directory), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     try:
         os.write(descriptor, line.encode())  # one write: lines of several threads never mix
@@ -42,9 +45,9 @@ def write(directory: str | Path, level: str, target: str, message: str, source: 
         os.close(descriptor)
 
 
-def event(directory: str | Path, message: str) -> None:
+def event(directory: str | Path, message: str, age: float = 0.0) -> None:
     """An OCSF shorthand line, such as `NET:OPEN [MED] DENIED ...`."""
-    write(directory, "OCSF", "ocsf", message)
+    write(directory, "OCSF", "ocsf", message, age=age)
 
 
 def read(directory: str | Path) -> Iterator[Line]:

@@ -85,7 +85,7 @@ def owners(paths: Iterable[str]) -> dict[str, str]:
 
 
 def unusable_path(paths: Mapping[str, str]) -> str | None:
-    """`paths` as `owners` gives them, checked inside: there another's path is nobody's, even when root is the caller."""
+    """`paths` as `owners` gives them, checked inside: another's path is nobody's there, even for root."""
     for path, owner in paths.items():
         existing = _existing(path)
         wanted = os.R_OK | os.W_OK | (os.X_OK if os.path.isdir(existing) else 0)

@@ -8,11 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from . import boxfaults, landlock, layout, oslog, settings, store
+from . import landlock, layout, oslog, settings, store
 from .boxes import client, start
 from .boxes.spec import BoxSpec, Endpoint, Mount, Network, Rules
 from .images import library
 from .openshell import policies, providers
+from .sabotage import boxes as sabotage
+from .sabotage import host as strangers
 from .store import Record
 
 PLACEHOLDER = "openshell:resolve:env:"
@@ -36,7 +38,7 @@ def control(identity: str) -> str:
 
 
 def everything() -> list[Record]:
-    found = [store.load(item) for item in layout.SANDBOXES.glob("*/sandbox.json")]
+    found = [*map(store.load, layout.SANDBOXES.glob("*/sandbox.json")), *strangers.strangers()]
     return sorted((item for item in found if item), key=lambda item: (item["workspace"], item["name"]))
 
 
@@ -47,9 +49,9 @@ def find(workspace: str, name: str) -> Record | None:
 def effective_policy(record: Record) -> dict[str, Any]:
     """The submitted policy with the attached providers' rules."""
     layers = dict(filter(None, (providers.layer(item) for item in attached_providers(record))))
-    root = library.find(record["image"]).root
+    root = library.root_of(record["image"])
     present = frozenset(item for item in policies.baseline_paths() if item != "/app" or os.path.exists(f"{root}/app"))
-    return policies.effective(record["policy"] or {"version": 1}, layers, present)
+    return sabotage.rewrite(policies.effective(record["policy"] or {"version": 1}, layers, present))
 
 
 def attached_providers(record: Record) -> list[Record]:
@@ -105,7 +107,7 @@ def plan(record: Record) -> BoxSpec:
         rules=_rules(policy),
         network=network,
     )
-    return boxfaults.reshape(spec, record)
+    return sabotage.reshape(spec)
 
 
 def _rules(policy: dict[str, Any]) -> Rules | None:
@@ -155,10 +157,12 @@ def run(record: Record) -> None:
     for name, mode in (("sandbox", 0o700), ("tmp", 0o1777), ("channel", 0o700)):
         (own / name).mkdir(exist_ok=True)
         (own / name).chmod(mode)
+    sabotage.before_start(record, own)
     store.save(spec_path(record["id"]), spec.to_json())
     _log_start(spec)
     start.detached(spec, _end_of(record["id"]))
     store.update(path(record["id"]), phase="Ready", exit_code=None, started_at=store.now())
+    sabotage.after_start(spec)
     oslog.event(own, f"PROC:LAUNCH [INFO] {spec.command[0]}(2) [engine:rehearsal]")
 
 

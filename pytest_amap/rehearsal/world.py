@@ -26,7 +26,7 @@ from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from pytest_amap.rehearsal import kernel, landlock, layout, refusal
+from pytest_amap.rehearsal import faults, kernel, landlock, layout, refusal
 
 CANNOT_ENTER = 97
 CALLER_GONE = 98
@@ -144,7 +144,9 @@ def enter(settings: Settings) -> None:
     abi = landlock.abi()
     if abi < 3:
         raise refusal.Refused(refusal.landlock_too_old(abi))
+    unknown = [name for name in settings.faults if name not in faults.BY_NAME]
     for problem in (
+        f"there is no fault {unknown[0]!r}; --fault help lists them" if unknown else None,
         refusal.missing_programs(PATH.split(":")),
         refusal.hidden_path((settings.home, settings.disk, settings.checkout, *settings.access)),
     ):

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .. import oslog
+from ..sabotage import lines
 from . import dns, http, owner
 from .spec import BoxSpec, Endpoint, Network
 
@@ -88,7 +89,8 @@ class Gate:
 
     def denied(self, message: str) -> None:
         if self.network.logged:
-            self.log(message)
+            text, age = lines.denial(message)
+            oslog.event(self.spec.directory, text, age)
 
     def programs(self, protocol: str, port: int) -> list[owner.Program]:
         return owner.lineage(self.box, self.spec.image_root, protocol, port)
@@ -147,7 +149,8 @@ class Gate:
     def admit(self, programs: list[owner.Program], endpoint: Endpoint, port: int) -> bool:
         target = f"{programs[0]} -> {endpoint.host}:{port}"
         if owner.listed(programs, endpoint.binaries):
-            self.log(f"NET:OPEN [INFO] ALLOWED {target} [policy:{endpoint.policy} engine:rehearsal]")
+            if self.network.logged or endpoint.policy != "-":
+                self.log(f"NET:OPEN [INFO] ALLOWED {target} [policy:{endpoint.policy} engine:rehearsal]")
             return True
         self.denied(f"NET:OPEN [MED] DENIED {target} [policy:- engine:rehearsal] [reason:binary not allowed]")
         return False

@@ -8,13 +8,17 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Mount:
-    """A bind of a host path, or of a volume's directory (then `kind` is "volume" and `name` its name)."""
+    """A bind of a host path, or of a volume's directory (then `kind` is "volume" and `name` its name).
+
+    A mount that is not `shown` stands in the kernel's table and not in the runtime's description.
+    """
 
     source: str
     target: str
     read_only: bool
     kind: str = "bind"
     name: str = ""
+    shown: bool = True
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ import os
 import sys
 from collections.abc import Callable
 
-from .. import dockerfaults, settings
+from .. import settings
+from ..sabotage import runtime
 from . import manage, run, show, template
 from .errors import DockerError
 
@@ -74,7 +75,7 @@ def main(argv: Words) -> int:
         print(f"docker: unknown command: docker {words[0]}\n\nRun 'docker --help'", file=sys.stderr)
         return 1
     try:
-        return dockerfaults.guard(words, lambda: COMMANDS[words[0]](words[1:]))
+        return runtime.guard(words, lambda: COMMANDS[words[0]](words[1:]))
     except (DockerError, template.TemplateError) as error:
         sys.stdout.flush()
         print(error, file=sys.stderr)

@@ -50,12 +50,15 @@ def workload(record: Record, spec: BoxSpec) -> dict[str, Any]:
         argv=[_RUNTIME, "--bootstrap", _BOOTSTRAP],
         state=_state("running" if running else "exited", record["exit_code"] or 0, record["started_at"] or _ZERO),
         mounts=[
-            _mount(item.kind, item.source, item.target, item.read_only, item.name) for item in spec.mounts
+            _mount(item.kind, item.source, item.target, item.read_only, item.name)
+            for item in spec.mounts
+            if item.shown
         ],
         labels=_labels(record, "sandbox"),
     )
     whole["Config"].update(Image=record["image"], User=f"{spec.uid}:{spec.gid}", WorkingDir="/", Hostname=spec.name)
-    binds = [f"{m.source}:{m.target}{':ro' if m.read_only else ''}" for m in spec.mounts if m.kind == "bind"]
+    shown = [item for item in spec.mounts if item.kind == "bind" and item.shown]
+    binds = [f"{item.source}:{item.target}{':ro' if item.read_only else ''}" for item in shown]
     whole["HostConfig"].update(
         Binds=binds, NetworkMode="none", Dns=["127.0.0.53"], CapDrop=["ALL"], SecurityOpt=["no-new-privileges"]
     )

@@ -66,6 +66,11 @@ def find(name: str) -> Image:
     raise NoSuchImage(wanted)
 
 
+def root_of(identity: str) -> str:
+    """Where the files of the image with this id lie."""
+    return str(layout.IMAGES / identity.removeprefix("sha256:") / "root")
+
+
 def add(identity: str, tags: list[str], config: Config, scratch: Path) -> Image:
     """Keep a built tree under `identity` (64 hex digits); its tags move here from older images."""
     home = layout.IMAGES / identity
@@ -77,7 +82,7 @@ def add(identity: str, tags: list[str], config: Config, scratch: Path) -> Image:
                 _save(Image(image.id, tuple(kept), image.created, image.config, image.root))
         shutil.rmtree(home, ignore_errors=True)
         scratch.rename(home)
-        image = Image(f"sha256:{identity}", tuple(tags), created, config, str(home / "root"))
+        image = Image(f"sha256:{identity}", tuple(tags), created, config, root_of(identity))
         _save(image)
     return image
 
@@ -137,5 +142,5 @@ def _save(image: Image) -> None:
 
 
 def _from_record(record: dict[str, Any]) -> Image:
-    root = layout.IMAGES / record["id"].removeprefix("sha256:") / "root"
-    return Image(record["id"], tuple(record["tags"]), record["created"], Config(**record["config"]), str(root))
+    config = Config(**record["config"])
+    return Image(record["id"], tuple(record["tags"]), record["created"], config, root_of(record["id"]))

@@ -6,7 +6,8 @@ import os
 import sys
 from collections.abc import Sequence
 
-from .. import clifaults, settings
+from .. import settings
+from ..sabotage import answers
 from . import create, gateways, policy, provider, sandbox
 from .arguments import Command, Option, read
 from .errors import CliError, UsageError, box
@@ -170,7 +171,7 @@ def main(argv: list[str]) -> int:
             print(command.help(GLOBAL), end="")
             return 0
         arguments = read([*before, *words], command, GLOBAL)
-        return clifaults.guard(command.words, arguments, lambda: command.run(arguments))
+        return answers.guard(command.words, arguments, lambda: command.run(arguments))
     except Overview as overview:
         print(overview, end="")
         return 0

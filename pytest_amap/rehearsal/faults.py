@@ -1,0 +1,204 @@
+"""The faults a rehearsal can plant: one defect each, put where the real world would have it, never into the suite.
+
+usage: python faults.py      (prints one fault a line: its name, what it breaks, the outcomes it must lead to)
+
+This module is data. What plants a fault stands under its name in one of the tables of `sabotage/`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+FAIL, UNKNOWN, PASS = "FAIL", "UNKNOWN", "PASS"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """`outcomes` are the checks it concerns and what each must become; PASS where the suite must not be misled."""
+
+    name: str
+    breaks: str
+    outcomes: dict[str, str]
+
+    def __str__(self) -> str:
+        outcomes = " ".join(f"{check}={outcome}" for check, outcome in self.outcomes.items())
+        return f"{self.name:<30} {self.breaks}  {outcomes}"
+
+
+def _same(outcome: str, *checks: str) -> dict[str, str]:
+    return dict.fromkeys(checks, outcome)
+
+
+_PC3 = _same(FAIL, "pass_criterion_3")
+
+LANES = (
+    Fault("inbox-writable", "the inbox lane is mounted writable", _same(FAIL, "pass_criterion_3", "unknown_2")),
+    Fault("inbox-open", "the inbox lane takes writes at both layers", _same(FAIL, "pass_criterion_3", "unknown_2")),
+    Fault("peer-writable", "the peer lane is mounted writable", _PC3),
+    Fault("payload-writable", "the payload is mounted writable", {**_PC3, "unknown_5": UNKNOWN}),
+    Fault("payload-open", "the payload takes writes at both layers", {**_PC3, "unknown_5": FAIL}),
+    Fault("roster-writable", "the roster is mounted writable", _PC3),
+    Fault("lane-of-another-member", "the inbox lane is another member's directory", _PC3),
+    Fault("extra-bind", "one more host directory is mounted", _PC3),
+    Fault("writable-submount", "a writable mount lies below the read-only inbox", _PC3),
+    Fault("source-remade", "the inbox's directory was made anew after its sandbox started", _PC3),
+    Fault("outbox-read-only", "the outbox lane is mounted read-only", {**_PC3, "unknown_2": UNKNOWN}),
+    Fault("peer-unmounted", "the peer lane is not mounted at all", {**_PC3, "unknown_3": UNKNOWN}),
+)
+
+POLICY = (
+    Fault("inbox-unlisted", "the policy does not list the inbox", {**_PC3, "unknown_3": UNKNOWN}),
+    Fault("inbox-listed-twice", "the policy lists the inbox read-only and read-write", _PC3),
+    Fault("writable-parent", "the policy lists a parent of the lanes read-write", _PC3),
+    Fault("look-alike-path", "the policy lists a path that only begins like the inbox", _PC3),
+    Fault("landlock-best-effort", "the policy's compatibility is best_effort", _PC3),
+    Fault(
+        "landlock-missing",
+        "no ruleset is applied though one is listed", _same(FAIL, "pass_criterion_3",
+        "unknown_3"),
+    ),
+    Fault("lane-skipped", "the ruleset leaves out the inbox, which the policy lists", _same(UNKNOWN, "unknown_3")),
+    Fault("exec-unconfined", "commands run by exec escape the ruleset", _same(FAIL, "pass_criterion_3", "unknown_3")),
+    Fault("peer-granted-anyway", "the gateway adds the peer lane to every policy", _same(UNKNOWN, "unknown_3")),
+    Fault("policy-in-flow-style", "the policy is printed in YAML's flow style", _same(PASS, "pass_criterion_3")),
+    Fault(
+        "policy-unreadable",
+        "the policy is printed as something else", _same(UNKNOWN, "pass_criterion_3",
+        "unknown_3"),
+    ),
+)
+
+_PC4_FAIL, _PC4_UNKNOWN = _same(FAIL, "pass_criterion_4"), _same(UNKNOWN, "pass_criterion_4")
+
+NETWORK = (
+    Fault("network-open", "the mail host is reachable", _PC4_FAIL),
+    Fault("mail-reached-unlogged", "the mail host is reachable, and the log says nothing", _PC4_FAIL),
+    Fault("denial-unlogged", "denials are not logged", _PC4_FAIL),
+    Fault("denial-stale", "only an older denial is in the log", _PC4_FAIL),
+    Fault("denial-of-look-alike", "the log names a host that only begins like the mail host", _PC4_FAIL),
+    Fault("denial-called-allowed", "the log calls the denied connection allowed", _PC4_FAIL),
+    Fault("provider-unreachable", "no binary may reach the provider's endpoint", _PC4_UNKNOWN),
+    Fault("logs-failing", "the logs command fails", _PC4_UNKNOWN),
+    Fault("logs-empty", "the logs command prints nothing", _PC4_UNKNOWN),
+    Fault("logs-garbled", "log lines have another form", _PC4_UNKNOWN),
+    Fault(
+        "denials-by-connect",
+        "denials are EACCES at connect, as later releases have it",
+        _same(PASS, "pass_criterion_4"),
+    ),
+    Fault(
+        "denials-by-proxy",
+        "denials are a proxy's 403, as earlier releases have it",
+        _same(PASS, "pass_criterion_4"),
+    ),
+)
+
+_PROBED = _same(UNKNOWN, "unknown_2", "unknown_3")
+
+TOOLS = (
+    Fault("exec-silent", "exec of a probe ends with 0 and prints nothing", _PROBED),
+    Fault("exec-not-found", "exec of a probe says that there is no such sandbox", _PROBED),
+    Fault("exec-not-ready", "exec of a probe says that the sandbox is not ready", _PROBED),
+    Fault("exec-permission-denied", "the gateway denies the exec of a probe", _PROBED),
+    Fault("exec-command-missing", "the probe's interpreter is missing: exit code 127", _PROBED),
+    Fault("exec-not-executable", "the probe's interpreter cannot be run: exit code 126", _PROBED),
+    Fault("exec-flood", "a probe prints 50 MB instead of its answer", _same(UNKNOWN, "unknown_2")),
+    Fault(
+        "colours-in-pipes",
+        "answers hold colour codes although they go to a pipe", _same(PASS, "unknown_2",
+        "unknown_6"),
+    ),
+    Fault("notices-beside-json", "notices stand on stderr beside every answer", _same(PASS, "unknown_2", "unknown_6")),
+    Fault("probe-refused-by-interceptor", "an interceptor refuses the throwaway sandbox", _same(UNKNOWN, "unknown_3")),
+    Fault("probe-not-created", "the throwaway sandbox cannot be created", _same(UNKNOWN, "unknown_3")),
+    Fault("probe-not-deleted", "the throwaway sandbox cannot be deleted", _same(UNKNOWN, "unknown_3")),
+    Fault("start-fails", "a stopped sandbox does not start again", _same(UNKNOWN, "unknown_4")),
+    Fault("create-stays-error", "a sandbox does not come up and stays in phase Error", _same(UNKNOWN, "unknown_2")),
+    Fault(
+        "docker-failing",
+        "docker cannot tell a sandbox's containers", _same(UNKNOWN, "pass_criterion_3",
+        "unknown_3"),
+    ),
+    Fault("container-missing", "no container bears a sandbox's id", _same(UNKNOWN, "pass_criterion_3", "unknown_3")),
+    Fault("two-lane-containers", "two containers of one sandbox bear the lanes", _same(UNKNOWN, "pass_criterion_3")),
+    Fault("inspect-garbled", "docker inspect prints no JSON for a sandbox", _same(UNKNOWN, "pass_criterion_3")),
+    Fault("source-rewritten", "the runtime mounts other directories than it was given", _PC3),
+)
+
+_PC5_FAIL = _same(FAIL, "pass_criterion_5")
+
+ROUTER = (
+    Fault("reverse-granted", "the router's task graph lets everyone task everyone", _PC5_FAIL),
+    Fault("other-domain", "the router serves another fleet domain", _PC5_FAIL),
+    Fault("held-copy-removed", "the router keeps no copy of a held request", _PC5_FAIL),
+    Fault("held-reason-wrong", "the held request bears another reason", _PC5_FAIL),
+    Fault("held-yet-delivered", "a notice of the held request lies in the recipient's lane", _PC5_FAIL),
+    Fault("router-user", "the router's container runs as another user", _same(FAIL, "unknown_7")),
+    Fault(
+        "router-restarting",
+        "the router's container ends at once, again and again",
+        _same(UNKNOWN, "pass_criterion_5"),
+    ),
+    Fault("document-invalid", "a document in a lane does not conform to its schema", _same(FAIL, "pass_criterion_1")),
+    Fault("reply-notice-missing", "the reply's notice never reaches the lane", _same(FAIL, "pass_criterion_2")),
+    Fault("body-missing", "a delivered notice loses its message document", _same(FAIL, "pass_criterion_2")),
+    Fault("outcome-contradicted", "a notice's outcomes say refused and delivered", _same(UNKNOWN, "pass_criterion_2")),
+    Fault("outcome-failed-first", "the first attempt at delivery fails", _same(PASS, "pass_criterion_2")),
+    Fault("notice-mode", "notices are readable by group and others", _same(FAIL, "unknown_7")),
+    Fault("notice-hidden", "a placed notice disappears from the host again", _same(UNKNOWN, "unknown_1")),
+)
+
+AGENT = (
+    Fault("silent-refusal", "a refusing session says nothing, so that silence counts as delivered",
+          _same(FAIL, "unknown_4", "unknown_5")),
+    Fault("never-a-turn", "a delivered message never becomes a turn", _same(UNKNOWN, "unknown_4")),
+    Fault("socket-elsewhere", "the session's socket lies outside /tmp and /sandbox", _same(FAIL, "unknown_4")),
+    Fault("settings-left-behind", "a settings.local.json is left from an earlier crash", _same(UNKNOWN, "unknown_4")),
+    Fault("workspace-lost", "/sandbox is empty after a stop and a start", _same(UNKNOWN, "unknown_4")),
+    Fault("payload-holds", "the payload's settings hold messages instead of accepting them", _same(FAIL, "unknown_5")),
+)  # fmt: skip
+
+IDENTITY = (
+    Fault("uid-differs", "sandboxes run as another uid", _same(FAIL, "unknown_7")),
+    Fault("gid-differs", "sandboxes run as another gid", _same(FAIL, "unknown_7")),
+    Fault("uid-unmapped", "a user namespace hides the uid: everything is 65534 inside", _same(FAIL, "unknown_7")),
+    Fault("policy-uid", "the effective policy names another uid", _same(FAIL, "unknown_7")),
+)
+
+_U6_FAIL, _U6_UNKNOWN = _same(FAIL, "unknown_6"), _same(UNKNOWN, "unknown_6")
+
+GATEWAY = (
+    Fault("gateway-bridge-listener", "the gateway also listens on the Docker bridge's address", _U6_FAIL),
+    Fault("gateway-any-address", "the gateway listens on 0.0.0.0, by its environment, with a clean file", _U6_FAIL),
+    Fault("gateway-any-ipv6", "the gateway also listens on every IPv6 address", _U6_FAIL),
+    Fault("gateway-bind-in-file", "gateway.toml names an address that is not loopback", _U6_FAIL),
+    Fault("gateway-health-open", "gateway.toml binds the health port to every address", _U6_FAIL),
+    Fault("gateway-oidc-table", "gateway.toml has an oidc table", _U6_FAIL),
+    Fault("gateway-oidc-dotted", "gateway.toml has oidc as dotted keys", _U6_FAIL),
+    Fault("gateway-oidc-inline", "gateway.toml has oidc as an inline table", _U6_FAIL),
+    Fault("gateway-unauthenticated", "gateway.toml allows unauthenticated users", _U6_FAIL),
+    Fault("gateway-setting-misplaced", "enable_bind_mounts stands in another table", _U6_FAIL),
+    Fault("gateway-schema-string", "the schema version is the string \"2\"", _U6_FAIL),
+    Fault("gateway-file-unreadable", "gateway.toml is no TOML", _U6_UNKNOWN),
+    Fault("gateway-podman", "gateway.toml selects Podman", _U6_FAIL),
+    Fault("gateway-daemon-down", "preflight is content, but no gateway runs", _U6_FAIL),
+    Fault("foreign-sandbox", "a stranger's sandbox runs in another workspace", _U6_FAIL),
+    Fault("listing-garbled", "the listing of all sandboxes is no JSON", _U6_UNKNOWN),
+    Fault("key-readable", "a private key of the gateway is readable by group and others", _U6_FAIL),
+    Fault("ss-glued", "ss glues its first two columns", _same(PASS, "unknown_6")),
+    Fault("ss-unparsable", "ss prints the gateway's row in another form", _U6_UNKNOWN),
+    Fault("ss-failing", "ss fails", _U6_UNKNOWN),
+    Fault(
+        "comments-that-look-wrong",
+        "comments and strings of gateway.toml name oidc and 0.0.0.0",
+        _same(PASS, "unknown_6"),
+    ),
+)
+
+FAULTS = (*LANES, *POLICY, *NETWORK, *TOOLS, *ROUTER, *AGENT, *IDENTITY, *GATEWAY)
+BY_NAME = {fault.name: fault for fault in FAULTS}
+
+
+if __name__ == "__main__":
+    for fault in FAULTS:
+        print(fault)

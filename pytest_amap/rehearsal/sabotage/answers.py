@@ -1,0 +1,153 @@
+"""Faults in what the `openshell` command line answers."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import sys
+from collections.abc import Callable
+
+import yaml
+
+from .. import planted, sandboxes
+from ..openshell.arguments import Arguments
+from ..openshell.errors import CliError, refused
+
+Run = Callable[[], int]
+Answer = Callable[[tuple[str, ...], Arguments, Run], int]
+
+_PROBED = ("/opt/amap/lanes/inbox", "/opt/amap/lanes/peer", "mail.example.org")
+_EXEC = ("sandbox", "exec")
+
+
+def guard(words: tuple[str, ...], arguments: Arguments, run: Run) -> int:
+    """Run an `openshell` command, through the planted faults that concern it."""
+    for name in planted.among(ANSWERS):
+        run = _wrapped(ANSWERS[name], words, arguments, run)
+    return run()
+
+
+def _wrapped(answer: Answer, words: tuple[str, ...], arguments: Arguments, run: Run) -> Run:
+    return lambda: answer(words, arguments, run)
+
+
+def _on(concerned: Callable[[tuple[str, ...], Arguments], bool], instead: Run) -> Answer:
+    """`instead` in the place of the commands it concerns."""
+    return lambda words, arguments, run: instead() if concerned(words, arguments) else run()
+
+
+def _is(*command: str) -> Callable[[tuple[str, ...], Arguments], bool]:
+    return lambda words, arguments: words == command
+
+
+def _probing(words: tuple[str, ...], arguments: Arguments) -> bool:
+    """A probe's exec: later than every gate, which asks for sessions alone."""
+    text = "\n".join(arguments.trailing)
+    return words == _EXEC and any(mark in text for mark in _PROBED) and "submit" not in text
+
+
+def _of_probe(*command: str) -> Callable[[tuple[str, ...], Arguments], bool]:
+    """Commands on the throwaway sandbox: its main process is a sleep, its name no member's."""
+
+    def concerned(words: tuple[str, ...], arguments: Arguments) -> bool:
+        names = {arguments.last("name"), *arguments.positionals}
+        throwaway = {item["name"] for item in sandboxes.everything() if item["command"][:1] == ["sleep"]}
+        return words == command and (arguments.trailing[:1] == ["sleep"] or bool(names & throwaway))
+
+    return concerned
+
+
+def _fails(message: str, *causes: str) -> Run:
+    def instead() -> int:
+        raise CliError(message, causes)
+
+    return instead
+
+
+def _refuses(status: str, message: str) -> Run:
+    def instead() -> int:
+        raise refused(status, message)
+
+    return instead
+
+
+def _says(text: str, code: int) -> Run:
+    def instead() -> int:
+        print(text, file=sys.stderr)
+        return code
+
+    return instead
+
+
+def _flood() -> int:
+    for _ in range(800):
+        sys.stdout.write("x" * 65535 + "\n")
+    return 0
+
+
+def _filter(concerned: Callable[[tuple[str, ...], Arguments], bool], change: Callable[[str], str]) -> Answer:
+    """The command runs; what it prints is changed."""
+
+    def answer(words: tuple[str, ...], arguments: Arguments, run: Run) -> int:
+        if not concerned(words, arguments):
+            return run()
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            code = run()
+        sys.stdout.write(change(printed.getvalue()))
+        return code
+
+    return answer
+
+
+def _policy_listing(words: tuple[str, ...], arguments: Arguments) -> bool:
+    return words == ("sandbox", "get") and arguments.has("policy-only")
+
+
+def _plain_text(words: tuple[str, ...], arguments: Arguments) -> bool:
+    """Real colours never were in JSON, and exec's output is the sandbox's own."""
+    return words not in (_EXEC, ("sandbox", "connect"), ("logs",)) and arguments.last("output") != "json"
+
+
+def _notice(words: tuple[str, ...], arguments: Arguments, run: Run) -> int:
+    print("A newer openshell is available: see the release notes.", file=sys.stderr)
+    return run()
+
+
+def _flow_style(text: str) -> str:
+    return yaml.safe_dump(yaml.safe_load(text), default_flow_style=True)
+
+
+def _embolden(text: str) -> str:
+    """As 0.0.x prints its headings and labels, also to a pipe."""
+    return re.sub(r"(?m)^(\s*)([\w ]+:)", "\\1\x1b[1m\\2\x1b[22m", text)
+
+
+ANSWERS: dict[str, Answer] = {
+    "exec-silent": _on(_probing, lambda: 0),
+    "exec-not-found": _on(_probing, _refuses("NotFound", "sandbox 'alpha' not found")),
+    "exec-not-ready": _on(
+        _probing, _fails("sandbox 'alpha' is not ready (phase: Provisioning); wait for it to reach Ready state")
+    ),
+    "exec-permission-denied": _on(_probing, _refuses("PermissionDenied", "Permission denied")),
+    "exec-command-missing": _on(_probing, _says("/bin/bash: line 1: python3: command not found", 127)),
+    "exec-not-executable": _on(_probing, _says("/bin/bash: line 1: /usr/bin/python3: Permission denied", 126)),
+    "exec-flood": _on(_probing, _flood),
+    "logs-failing": _on(_is("logs"), _fails("transport error", "error reading a body from connection")),
+    "logs-empty": _filter(_is("logs"), lambda text: ""),
+    "logs-garbled": _filter(_is("logs"), lambda text: re.sub(r"[\[\]]", "|", text)),
+    "policy-in-flow-style": _filter(_policy_listing, _flow_style),
+    "policy-unreadable": _filter(_policy_listing, lambda text: "{policy: [not: yaml\n"),
+    "colours-in-pipes": _filter(_plain_text, _embolden),
+    "notices-beside-json": _notice,
+    "probe-refused-by-interceptor": _on(
+        _of_probe("sandbox", "create"),
+        _refuses("PermissionDenied", "amap-openshell interceptor: the sandbox is no member of this fleet"),
+    ),
+    "probe-not-created": _on(
+        _of_probe("sandbox", "create"), _fails("sandbox entered error phase while provisioning: ContainerExited: 128")
+    ),
+    "probe-not-deleted": _on(_of_probe("sandbox", "delete"), _fails("transport error", "connection reset")),
+    "start-fails": _on(_is("sandbox", "start"), _fails("timed out after 300s waiting for sandbox to reach Ready")),
+    "listing-garbled": _filter(_is("sandbox", "list"), lambda text: text.replace("{", "<").replace("[", "<")),
+}

@@ -1,0 +1,146 @@
+"""Faults in the gateway's file, environment and listeners, in other people's sandboxes, and in `ss`."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable
+
+from .. import layout, planted, store
+from ..gateway import daemon
+from ..store import Record
+
+_IP_FREEBIND = 15  # an address no interface has, as the Docker bridge's would be here
+_KEPT = layout.GATEWAY_TOML.with_name("gateway.toml.before-the-fault")
+_ENVIRONMENT = layout.CONFIG / "gateway.env"
+
+
+def restore() -> None:
+    """Take back what an earlier world's faults did to files that outlive it."""
+    if _KEPT.exists():
+        _KEPT.replace(layout.GATEWAY_TOML)
+        _ENVIRONMENT.unlink(missing_ok=True)
+    for path in layout.TLS.glob("*.key"):
+        path.chmod(0o600)
+
+
+def gateway_runs() -> bool:
+    return "gateway-daemon-down" not in planted.everything()
+
+
+def spoil() -> None:
+    """After the gateway has started: its file may be edited while it runs."""
+    for name in planted.among(FILES):
+        if not _KEPT.exists():
+            store.text(_KEPT, layout.GATEWAY_TOML.read_text(), 0o600)
+        store.text(layout.GATEWAY_TOML, FILES[name](layout.GATEWAY_TOML.read_text()), 0o600)
+    for name in planted.among(EFFECTS):
+        EFFECTS[name]()
+
+
+def bind_environment() -> None:
+    """Before the gateway starts: its environment overrules its file."""
+    if "gateway-any-address" in planted.everything():
+        if not _KEPT.exists():
+            store.text(_KEPT, layout.GATEWAY_TOML.read_text(), 0o600)
+        store.text(_ENVIRONMENT, "OPENSHELL_BIND_ADDRESS=0.0.0.0:17670\n", 0o600)
+        os.environ["OPENSHELL_BIND_ADDRESS"] = f"0.0.0.0:{layout.GATEWAY_PORT}"
+
+
+def strangers() -> list[Record]:
+    """Sandboxes of somebody else on the same gateway."""
+    if "foreign-sandbox" not in planted.everything():
+        return []
+    return [
+        {
+            "id": "5f0c1f0e-8a51-4a39-9c4a-5f1f6f6c2b11",
+            "name": "experiment",
+            "workspace": "somebody-else",
+            "created_at": "2026-11-29 08:00:00",
+            "phase": "Ready",
+            "exit_code": None,
+            "started_at": "2026-11-29T08:00:00.000000Z",
+            "labels": {},
+            "policy": None,
+            "driver_config": {},
+            "environment": {},
+            "image": "sha256:0",
+            "providers": [],
+            "command": ["/bin/bash"],
+            "terminal": False,
+            "restart_policy": "never",
+        }
+    ]
+
+
+def _append(lines: str) -> Callable[[str], str]:
+    return lambda text: f"{text}\n{lines}\n"
+
+
+def _replace(old: str, new: str) -> Callable[[str], str]:
+    return lambda text: text.replace(old, new)
+
+
+_GATEWAY_TABLE = '[openshell.gateway]\ncompute_driver = "docker"'
+
+FILES: dict[str, Callable[[str], str]] = {
+    "gateway-bind-in-file": _replace("127.0.0.1:17670", "0.0.0.0:17670"),
+    "gateway-health-open": _replace(_GATEWAY_TABLE, f'{_GATEWAY_TABLE}\nhealth_bind_address = "0.0.0.0:17671"'),
+    "gateway-oidc-table": _append('[openshell.gateway.oidc]\nissuer = "https://login.example.org"'),
+    "gateway-oidc-dotted": _replace(_GATEWAY_TABLE, f'{_GATEWAY_TABLE}\noidc.issuer = "https://login.example.org"'),
+    "gateway-oidc-inline": _replace(
+        _GATEWAY_TABLE, f'{_GATEWAY_TABLE}\noidc = {{ issuer = "https://login.example.org" }}'
+    ),
+    "gateway-unauthenticated": _append("[openshell.gateway.auth]\nallow_unauthenticated_users = true"),
+    "gateway-setting-misplaced": lambda text: text.replace("enable_bind_mounts = true\n", "").replace(
+        "enabled = false", "enabled = false\nenable_bind_mounts = true"
+    ),
+    "gateway-schema-string": _replace("version = 2", 'version = "2"'),
+    "gateway-file-unreadable": _append("[openshell.gateway"),
+    "gateway-podman": _replace('compute_driver = "docker"', 'compute_driver = "podman"'),
+    "comments-that-look-wrong": lambda text: _replace(_GATEWAY_TABLE, f'{_GATEWAY_TABLE}\nserver_sans = ["oidc.lan"]')(
+        f'# bind_address = "0.0.0.0:17670"\n# no oidc here\n{text}'
+    ),
+}
+
+
+def _listen_also(address: str, family: socket.AddressFamily) -> None:
+    if os.fork():
+        return
+    os.setsid()
+    server = socket.socket(family)
+    if family == socket.AF_INET6:
+        server.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+    else:
+        server.setsockopt(socket.IPPROTO_IP, _IP_FREEBIND, 1)
+    server.bind((address, layout.GATEWAY_PORT))
+    server.listen()
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nothing, descriptor)
+    daemon.serve(server)
+
+
+def _show_key() -> None:
+    for path in layout.TLS.glob("*.key"):
+        path.chmod(0o644)
+
+
+def _ss(script: str) -> Callable[[], None]:
+    return lambda: store.text(layout.BIN / "ss", f"#!/bin/sh\n{script}\n", 0o755)
+
+
+_REAL_SS = 'real() { PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin ss "$@"; }\nreal "$@"'
+
+EFFECTS: dict[str, Callable[[], None]] = {
+    "gateway-bridge-listener": lambda: _listen_also("172.18.0.1", socket.AF_INET),
+    "gateway-any-ipv6": lambda: _listen_also("::", socket.AF_INET6),
+    "key-readable": _show_key,
+    "ss-glued": _ss(f"{_REAL_SS} | sed 's/^LISTEN */LISTEN/'"),
+    "ss-unparsable": _ss(f"{_REAL_SS} | sed 's/^LISTEN.*:17670.*/LISTEN<row of :17670 withheld>/'"),
+    "ss-failing": _ss("echo 'Cannot open netlink socket: Protocol not supported' >&2; exit 1"),
+}
+
+# Planted by the functions above that look for them themselves.
+ELSEWHERE = ("gateway-any-address", "gateway-daemon-down", "foreign-sandbox")
+

@@ -1,0 +1,122 @@
+"""Faults in what `docker` answers about sandboxes, and in the router's container."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .. import planted
+from ..store import Record
+
+Run = Callable[[], int]
+Config = dict[str, Any]
+_LABEL = "label=openshell.ai/"
+_ROUTER = "amap-router-local"
+
+
+def guard(words: list[str], run: Run) -> int:
+    """Run a `docker` command, through the planted faults that concern it."""
+    for name in planted.among(ANSWERS):
+        run = _wrapped(ANSWERS[name], words, run)
+    return run()
+
+
+def _wrapped(answer: Callable[[list[str], Run], int], words: list[str], run: Run) -> Run:
+    return lambda: answer(words, run)
+
+
+def _about_sandboxes(words: list[str]) -> bool:
+    return words[0] == "ps" and any(_LABEL in word for word in words)
+
+
+def _fail(words: list[str], run: Run) -> int:
+    if not _about_sandboxes(words):
+        return run()
+    print("Cannot connect to the Docker daemon at unix:///var/run/docker.sock.", file=sys.stderr)
+    return 1
+
+
+def _nothing(words: list[str], run: Run) -> int:
+    return 0 if _about_sandboxes(words) else run()
+
+
+def _inspecting(change: Callable[[list[Config]], str]) -> Callable[[list[str], Run], int]:
+    """Changes the description of a sandbox's containers; the router's stays as it is."""
+
+    def answer(words: list[str], run: Run) -> int:
+        if words[0] != "inspect" or _ROUTER in words or any("format" in word for word in words):
+            return run()
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            code = run()
+        sys.stdout.write(change(json.loads(printed.getvalue())))
+        return code
+
+    return answer
+
+
+def _doubled(found: list[Config]) -> str:
+    twin = [{**item, "Id": item["Id"][::-1], "Name": f"{item['Name']}-old"} for item in found]
+    return json.dumps([*found, *twin])
+
+
+def _rewritten(found: list[Config]) -> str:
+    for item in found:
+        for mount in item["Mounts"]:
+            mount["Source"] = f"/home/operator/snap/docker/179{mount['Source']}"
+    return json.dumps(found)
+
+
+ANSWERS: dict[str, Callable[[list[str], Run], int]] = {
+    "docker-failing": _fail,
+    "container-missing": _nothing,
+    "two-lane-containers": _inspecting(_doubled),
+    "inspect-garbled": _inspecting(lambda found: "<html>502 Bad Gateway</html>\n"),
+    "source-rewritten": _inspecting(_rewritten),
+}
+
+
+def refit(record: Record) -> Record:
+    """The router's container as the planted faults have it, at its making."""
+    if record["name"] == _ROUTER and "router-user" in planted.everything():
+        return {**record, "user": "1234:1234"}
+    return record
+
+
+def configure(record: Record, directory: Path) -> list[dict[str, Any]]:
+    """The container's mounts; under a fault the router's configuration is another file than it was given."""
+    names = planted.among(CONFIGS)
+    mounts = []
+    for mount in record["mounts"]:
+        if names and record["name"] == _ROUTER and mount["target"].endswith("/router.json"):
+            text = Path(mount["source"]).read_text()
+            for name in names:
+                text = CONFIGS[name](text)
+            (directory / "router.json").write_text(text)
+            mount = {**mount, "source": str(directory / "router.json")}
+        mounts.append(mount)
+    return mounts
+
+
+def _everyone(text: str) -> str:
+    config = json.loads(text)
+    granted = config["peer_senders"]
+    names = sorted({*granted, *(name for senders in granted.values() for name in senders)})
+    config["peer_senders"] = {name: [other for other in names if other != name] for name in names}
+    config.pop("peers", None)
+    return json.dumps(config)
+
+
+def _other_domain(text: str) -> str:
+    return json.dumps({**json.loads(text), "fleet_domain": "other.example.net"})
+
+
+CONFIGS: dict[str, Callable[[str], str]] = {
+    "reverse-granted": _everyone,
+    "other-domain": _other_domain,
+    "router-restarting": lambda text: "{not JSON",
+}

@@ -1,0 +1,171 @@
+"""Faults in the files that router, kit and daemon write: a process that changes them the moment they appear."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from .. import layout, planted
+
+_PERIOD = 0.003
+_FORGED = "0123456789abcdef0123456789abcdef"
+
+Spoil = Callable[[], None]
+
+
+def start() -> None:
+    """In the background, where a planted fault needs it."""
+    wanted = [SPOILERS[name]() for name in planted.among(SPOILERS)]
+    if not wanted or os.fork():
+        return
+    os.setsid()
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nothing, descriptor)
+    while True:
+        for spoil in wanted:
+            try:
+                spoil()
+            except (OSError, ValueError):
+                continue  # the file went away, or is not whole yet: the next round will see
+        time.sleep(_PERIOD)
+
+
+def _new(*patterns: str) -> Callable[[], Iterator[Path]]:
+    """Files below the home that were not there before this world."""
+    known = {path for pattern in patterns for path in layout.HOME.glob(pattern)}
+
+    def fresh() -> Iterator[Path]:
+        for pattern in patterns:
+            for path in layout.HOME.glob(pattern):
+                if path not in known:
+                    yield path
+                    known.add(path)
+
+    return fresh
+
+
+def _for_each_new(pattern: str, change: Callable[[Path], None]) -> Callable[[], Spoil]:
+    def prepare() -> Spoil:
+        fresh = _new(pattern)
+
+        def spoil() -> None:
+            for path in fresh():
+                change(path)
+
+        return spoil
+
+    return prepare
+
+
+def _replace(path: Path, document: Any) -> None:
+    draft = path.with_name(f".{path.name}.spoilt")
+    draft.write_text(json.dumps(document))
+    draft.chmod(path.stat().st_mode if path.exists() else 0o600)
+    draft.replace(path)
+
+
+def _wrong_reason(path: Path) -> None:
+    document = json.loads(path.read_bytes())
+    if document["result"]["outcome"] == "queued_for_human":
+        document["result"]["reason_code"] = "attachment_too_large"
+        _replace(path, document)
+
+
+def _deliver_held(path: Path) -> None:
+    """The recipient's lane gets a notice of what the router says it holds."""
+    draft = json.loads(path.read_bytes())["draft"]
+    recipient, sender = draft["to"][0].split("@")[0], path.parents[1].name
+    notice = {
+        "contract_version": "2",
+        "kind": "peer",
+        "message": {"from": sender, "id": _FORGED, "mailbox": "peer", "subject": draft["subject"], "preview": ""},
+        "notice_id": _FORGED,
+        "ts": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+    _replace(layout.HOME / "instances" / recipient / "peer" / "notices" / f"notice-{_FORGED}.json", notice)
+
+
+def _is_reply(path: Path) -> bool:
+    return bool(json.loads(path.read_bytes())["message"].get("in_reply_to"))
+
+
+def _remove_reply(path: Path) -> None:
+    if _is_reply(path):
+        path.unlink()
+
+
+def _remove_task(path: Path) -> None:
+    """Late enough for the daemon, which had it in its hands within a poll."""
+    if not _is_reply(path):
+        _when(lambda: _outcomes(path), path.unlink)
+
+
+def _outcomes(path: Path) -> bool:
+    """Whether the router has recorded an outcome of the notice at `path`."""
+    notice = path.stem.removeprefix("notice-")
+    return any(layout.HOME.glob(f"router-state/*/outcomes/peer-{notice}.*.json"))
+
+
+def _when(condition: Callable[[], bool], act: Callable[[], None]) -> None:
+    """In a process of its own, so that nothing else waits."""
+    if os.fork():
+        return
+    while not condition():
+        time.sleep(_PERIOD)
+    act()
+    os._exit(0)
+
+
+def _remove_body(path: Path) -> None:
+    body = path.parents[1] / "messages" / path.name
+    if not _is_reply(path):
+        _when(lambda: _outcomes(path), body.unlink)
+
+
+def _claim(outcome: str) -> Callable[[Path], None]:
+    """Write an outcome as the recipient's daemon would, for each task's notice."""
+
+    def change(path: Path) -> None:
+        if _is_reply(path):
+            return
+        notice = path.stem.removeprefix("notice-")
+        folder = path.parents[2] / "outbox" / "ext" / "claude-code" / "outcomes"
+        folder.mkdir(parents=True, exist_ok=True)
+        claim = {
+            "outcome": outcome,
+            "ts": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "tree": "peer",
+            "notice_id": notice,
+        }
+        _replace(folder / f"peer-{notice}.json", claim)
+
+    return change
+
+
+def _invalid_document(path: Path) -> None:
+    """Beside the first notice: a message that no schema knows."""
+    (path.parents[1] / "messages" / f"notice-{_FORGED}.json").write_text('{"kind": "peer"}')
+
+
+def _hold(path: Path) -> None:
+    _replace(path, {**json.loads(path.read_bytes()), "crossSessionInbound": "hold"})
+
+
+SPOILERS: dict[str, Callable[[], Spoil]] = {
+    "held-copy-removed": _for_each_new("router-state/*/held/req-*.json", Path.unlink),
+    "held-reason-wrong": _for_each_new("router-state/*/results/*.json", _wrong_reason),
+    "held-yet-delivered": _for_each_new("router-state/*/held/req-*.json", _deliver_held),
+    "document-invalid": _for_each_new("instances/*/peer/notices/notice-*.json", _invalid_document),
+    "reply-notice-missing": _for_each_new("instances/*/peer/notices/notice-*.json", _remove_reply),
+    "body-missing": _for_each_new("instances/*/peer/notices/notice-*.json", _remove_body),
+    "outcome-contradicted": _for_each_new("instances/*/peer/notices/notice-*.json", _claim("refused")),
+    "outcome-failed-first": _for_each_new("instances/*/peer/notices/notice-*.json", _claim("inject_failed")),
+    "notice-mode": _for_each_new("instances/*/peer/notices/notice-*.json", lambda path: path.chmod(0o644)),
+    "notice-hidden": _for_each_new("instances/*/peer/notices/notice-*.json", _remove_task),
+    "payload-holds": _for_each_new("payload/claude-settings.json", _hold),
+}
