@@ -8,12 +8,13 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_amap.commands import Planned
+from pytest_amap.commands import Command, Planned
 from pytest_amap.delegations import Delegation, answered
 from pytest_amap.failures import StepFailed
 from pytest_amap.host import delegating, files
-from pytest_amap.host.lab import Lab
-from pytest_amap.parsers import audit, containers
+from pytest_amap.host.lab import Lab, Member
+from pytest_amap.observations import Read
+from pytest_amap.parsers import Unreadable, audit, containers, submit
 from pytest_amap.steps.routing import Router
 
 SUBJECT = "L1 delegation {run}: list your workspace"
@@ -37,6 +38,8 @@ def delegation(router: Router, lab: Lab) -> Delegation:
     if not task.request:
         raise StepFailed(f"{task.problem}; the sender's payload or sandbox cannot submit")
     remember(lab, task)
+    for pair in mail_pairs(lab):
+        send_mail(lab, *pair)
     task = delegating.watch_placement(lab, task)
     if not task.notice:
         raise StepFailed(f"the request was not placed: {task.problem}")
@@ -52,7 +55,35 @@ def followed(lab: Lab, task: Delegation) -> Delegation:
 
 
 def plan(lab: Lab) -> list[Planned]:
-    return delegating.planned(lab, lab.sender, lab.receiver, SUBJECT.format(run="<run>"))
+    mails = [mail(one, other, "<run>") for one, other in mail_pairs(lab)]
+    return [*delegating.planned(lab, lab.sender, lab.receiver, SUBJECT.format(run="<run>")), *mails]
+
+
+def mail_pairs(lab: Lab) -> list[tuple[Member, Member]]:
+    """The pairs that list each other for the mail lane, each once."""
+    both = lab.fleet.mail
+    return [(Member(lab, a), Member(lab, b)) for a in both for b in both[a] if a < b and a in both[b]]
+
+
+def mail(one: Member, other: Member, run: str) -> Command:
+    return one.submit(other.address, f"L1 mail {run}", "A mail of the L1 run; nothing is asked of you.")
+
+
+def send_mail(lab: Lab, one: Member, other: Member) -> None:
+    """One mail a pair, so that the mail lane's documents are real ones; what becomes of it is for the checks to see."""
+    assert lab.run.evidence is not None
+    ran = lab.host.run(mail(one, other, lab.run.evidence.run))
+    request = submit.submitted(ran.stdout)
+    if isinstance(request, Unreadable):
+        lab.run.left.append(f"no mail from {one.name} to {other.name} could be planted ({request.why})")
+        return
+    path = os.fspath(delegating.private_result(lab, one.name, request))
+    lab.host.wait_file(f"the router's answer to the mail {request} of {one.name}", path, text_of, seconds=lab.options.deadlines.delivery)
+    lab.run.left.append(f"mail {request} of {one.name} to {other.name} stays in lanes and router ledgers")
+
+
+def text_of(read: Read) -> str | None:
+    return read.text
 
 
 def remember(lab: Lab, task: Delegation) -> None:
