@@ -51,11 +51,13 @@ class FakeOpenShell:
     ignores_setting: bool = False
     ran: list[str] = field(default_factory=list)
     keyed: list[str] = field(default_factory=list)
+    argvs: list[tuple[str, ...]] = field(default_factory=list)
 
     def look(self, command: Command) -> Ran:
         words = list(command.argv)
+        self.argvs.append(command.argv)
         if words[0] == "docker":
-            return self.said("running\n" if "inspect" in words else "")
+            return self.said("running\n" if "inspect" in words else "c1\n")
         words = words[words.index("default") + 1 :] if words[1:3] == ["--workspace", "default"] else words[1:]
         verb = " ".join(words[:2])
         self.ran.append(verb)

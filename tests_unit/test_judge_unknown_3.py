@@ -9,9 +9,10 @@ from typing import get_type_hints
 import pytest
 from fake_openshell import lab_with_openshell
 from request_samples import ran
+from small_lab import unplanned, unrun
 
 from pytest_amap import probes
-from pytest_amap.checks.unknown_3 import Looks, Made, Removed, Seen, collect, judge
+from pytest_amap.checks.unknown_3 import Looks, Made, Removed, Seen, collect, judge, plan
 from pytest_amap.observations import Stat, build, plain
 from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, verdict
 
@@ -147,3 +148,5 @@ def test_collect_makes_looks_and_removes(tmp_path):
     assert probes.answer(seen.looks.peer)["errno"] == "EACCES"
     assert seen.removed.problem == ""
     assert "amap-l1-probe" not in fake.boxes
+    assert unplanned(fake.argvs, plan(lab)) == []
+    assert unrun(fake.argvs, plan(lab)) == []

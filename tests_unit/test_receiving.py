@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from fake_openshell import lab_with_openshell
 from request_samples import N1
+from small_lab import unplanned, unrun
 
 from pytest_amap.host import intents, receiving
 from pytest_amap.rounds import LOCAL, OURS, REFUSE, state_in
@@ -34,6 +35,14 @@ def test_a_refusing_receiver_holds_and_is_put_back(tmp_path):
     assert fake.boxes["beta"].files == {}
     assert intents.load(lab.home.evidence, SETTINGS) is None
     assert any(N1 in left for left in lab.run.left)
+
+
+def test_a_round_runs_what_was_planned(tmp_path):
+    lab, fake = lab_with_openshell(tmp_path)
+    round_of(lab)
+    planned = list(receiving.planned(lab, LOCAL, REFUSE, "L1 negative case <run>: refusing receiver"))
+    assert unplanned(fake.argvs, planned) == []
+    assert unrun(fake.argvs, planned) == []
 
 
 def test_an_agents_own_file_is_never_touched(tmp_path):
