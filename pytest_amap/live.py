@@ -55,7 +55,8 @@ def open_run(session: pytest.Session, items: Sequence[pytest.Item]) -> None:
     chosen = config.stash[options_key]
     selected = tuple(name for item in items if (name := selection.check_id(item, L1)))
     run = config.stash[run_key] = Run(L1, chosen, selected, declared=chosen.declared)
-    run.say = Speaker(config)
+    speaker = Speaker(config)
+    run.say, run.progress = speaker, speaker.progress
     config.stash[lab_key] = opening.open_run(run, os.environ)
     if run.evidence is None:
         return
@@ -208,7 +209,7 @@ def header(config: pytest.Config) -> list[str]:
 
 
 class Speaker:
-    """One line to the terminal from inside a fixture or a check; silent under -q and where output is no terminal."""
+    """One line to the terminal from inside a fixture or a check; silent under -q."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._reporter = config.pluginmanager.getplugin("terminalreporter")
@@ -221,3 +222,8 @@ class Speaker:
         with self._capture.global_and_fixture_disabled() if self._capture else nullcontext():
             self._reporter.ensure_newline()
             self._reporter.write_line(f"amap: {text}")
+
+    def progress(self, text: str) -> None:
+        """The same for what is worth telling only to somebody who watches."""
+        if self._reporter is not None and self._reporter.isatty:
+            self(text)

@@ -9,6 +9,7 @@ import dataclasses
 import enum
 import types
 import typing
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,6 +91,10 @@ class Stat:
     record: str = ""
 
 
+RECORDED = (Ran, Read, Listing, Stat)
+"""The observations that have a record of their own."""
+
+
 def plain(value: Any) -> Any:
     """A dataclass, or anything made of them, as JSON's own types."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -103,39 +108,57 @@ def plain(value: Any) -> Any:
     return value
 
 
-def build(kind: Any, data: Any) -> Any:
-    """The value of type `kind` that `plain` turned into `data`.
+Loader = Callable[[str], Any]
+"""From a record's path to the JSON of the observation it holds."""
 
-    Handles dataclasses, tuple[X, ...], list[X], dict[str, X], X | None, enums and scalars.
-    Raises TypeError or ValueError when `data` is not of that shape.
+
+def build(kind: Any, data: Any, load: Loader | None = None) -> Any:
+    """The value of type `kind` that `plain`, or with `load` `referring`, turned into `data`.
+
+    Handles dataclasses, tuple[X, ...], list[X], dict[str, X], X | None, enums and scalars; a field of a dataclass
+    that `data` lacks has its default. Raises TypeError or ValueError when `data` is not of that shape.
     """
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
-        if not isinstance(data, dict):
-            raise TypeError(f"expected an object for {kind.__name__}, saw {type(data).__name__}")
-        hints = typing.get_type_hints(kind)
-        known = {f.name for f in dataclasses.fields(kind)}
-        return kind(**{name: build(hints[name], item) for name, item in data.items() if name in known})
+        return _build_dataclass(kind, data, load)
     origin, args = typing.get_origin(kind), typing.get_args(kind)
     if origin in (typing.Union, types.UnionType):
         if data is None and type(None) in args:
             return None
-        return build(next(arg for arg in args if arg is not type(None)), data)
+        return build(next(arg for arg in args if arg is not type(None)), data, load)
     if origin in (tuple, list):
-        if not isinstance(data, list):
-            raise TypeError(f"expected a list, saw {type(data).__name__}")
+        _expect(list, data)
         if origin is tuple and Ellipsis not in args:
-            return tuple(build(arg, item) for arg, item in zip(args, data, strict=True))
-        return origin(build(args[0], item) for item in data)
+            return tuple(build(arg, item, load) for arg, item in zip(args, data, strict=True))
+        return origin(build(args[0], item, load) for item in data)
     if origin is dict:
-        return {key: build(args[1], item) for key, item in data.items()}
+        _expect(dict, data)
+        return {key: build(args[1], item, load) for key, item in data.items()}
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         return kind(data)
+    if kind in (str, int, float, bool):
+        _expect((int, float) if kind is float else kind, data)
     return data
+
+
+def _build_dataclass(kind: type, data: Any, load: Loader | None) -> Any:
+    _expect(dict, data)
+    if load is not None and kind in RECORDED and list(data) == ["record"]:
+        return build(kind, load(data["record"]))
+    hints = typing.get_type_hints(kind)
+    known = {f.name for f in dataclasses.fields(kind)}
+    return kind(**{name: build(hints[name], item, load) for name, item in data.items() if name in known})
+
+
+def _expect(kind: type | tuple[type, ...], data: Any) -> None:
+    """A bool is no number here, though Python takes it for one."""
+    if not isinstance(data, kind) or (isinstance(data, bool) and kind is not bool):
+        names = " or ".join(one.__name__ for one in (kind if isinstance(kind, tuple) else (kind,)))
+        raise TypeError(f"expected {names}, saw {type(data).__name__}")
 
 
 def referring(value: Any) -> Any:
     """Like `plain`, but an observation that has its own record stands as {"record": path}."""
-    if isinstance(value, (Ran, Read, Listing, Stat)) and value.record:
+    if isinstance(value, RECORDED) and value.record:
         return {"record": value.record}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: referring(getattr(value, f.name)) for f in dataclasses.fields(value)}

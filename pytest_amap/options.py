@@ -25,6 +25,19 @@ SETTINGS = {
     "amap_posture_accepted": ("your statement of what files cannot show (environment AMAP_POSTURE_ACCEPTED)", ""),
 }
 
+DEADLINES = {
+    "command": "a command without a deadline of its own",
+    "build": "docker build",
+    "create": "sandbox create",
+    "exec": "one program in a sandbox",
+    "ready": "a sandbox's session to be ready",
+    "phase": "a sandbox to stop or to start",
+    "roster": "the router to publish the roster, and to end one poll",
+    "delivery": "the router to place a request, and the receiver to say what became of it",
+    "reply": "the receiver's reply",
+    "log": "a line to appear in a sandbox's log",
+}
+
 
 @dataclass(frozen=True)
 class Options:
@@ -71,7 +84,11 @@ options_key = pytest.StashKey[Options]()
 
 
 def add(parser: pytest.Parser) -> None:
-    group = parser.getgroup("amap", "qualify a live OpenShell host for AMAP")
+    group = parser.getgroup(
+        "amap",
+        "qualify a live OpenShell host for AMAP (exit code: 0 all PASS, 1 a step failed or a gate refused, "
+        "3 every step completed and some check is FAIL or UNKNOWN; the others are pytest's own)",
+    )
     group.addoption("--apply", action="store_true", help="run for real; without it the live checks are a dry run")
     group.addoption("--rehearsal", action="store_true", help="with --apply: run against the embedded rehearsal host")
     group.addoption(
@@ -102,11 +119,8 @@ def add(parser: pytest.Parser) -> None:
     parser.addini("amap_declared", "declarations, one 'WHAT: REASON' a line", type="linelist", default=[])
     parser.addini("amap_secrets", "names of more environment variables that hold secrets", type="args", default=[])
     for deadline in fields(Deadlines):
-        parser.addini(
-            f"amap_deadline_{deadline.name}",
-            f"seconds for: {deadline.name} (default: {deadline.default:g})",
-            default="",
-        )
+        text = f"seconds for {DEADLINES[deadline.name]} (default: {deadline.default:g})"
+        parser.addini(f"amap_deadline_{deadline.name}", text, default="")
 
 
 def looks_only(config: pytest.Config) -> bool:

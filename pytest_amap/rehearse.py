@@ -44,17 +44,15 @@ os.environ.pop(MARK, None)
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
     if config.option.rehearsal and "help" in config.option.fault:
-        print(
-            subprocess.run(
-                [sys.executable, REHEARSAL / "faults.py"], capture_output=True, text=True, check=True
-            ).stdout,
-            end="",
-        )
+        print(faults(), end="")
         return 0
     if not (config.option.apply and config.option.rehearsal) or options_module.looks_only(config) or INSIDE:
         return None
     options = options_module.resolve(config)
     options_module.refuse(config, options)
+    known = {line.split()[0] for line in faults().splitlines() if line.strip()} if options.faults else set()
+    if unknown := [name for name in options.faults if name not in known]:
+        raise pytest.UsageError(f"--fault {unknown[0]}: there is no such fault; --rehearsal --fault help lists them")
     if any(not isinstance(plugin, str) for plugin in config.invocation_params.plugins or ()):
         raise pytest.UsageError(
             "--rehearsal starts pytest anew and cannot take plugin objects along; use the command line"
@@ -66,6 +64,12 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
     safe = [] if "" in sys.path or os.getcwd() in sys.path else ["-P"]
     command = [sys.executable, *safe, "-m", "pytest", *map(str, config.invocation_params.args)]
     return run(settings(config, options), command, str(config.invocation_params.dir))
+
+
+def faults() -> str:
+    """The rehearsal host's own list of what it can plant, one fault a line."""
+    listing = [sys.executable, os.fspath(REHEARSAL / "faults.py")]
+    return subprocess.run(listing, capture_output=True, text=True, check=True).stdout
 
 
 def settings(config: pytest.Config, options: options_module.Options) -> dict[str, object]:

@@ -43,7 +43,7 @@ def open_run(run: Run, environ: Mapping[str, str]) -> Lab:
     run.places = places.of(homes, os.fspath(options.repository), siblings, environ.get("HOME", ""))
     run.left.extend(f"run {name} had not ended and was sealed as abandoned" for name in evidence.abandoned)
     run.host = Host(
-        evidence, environ=environ, cwd=os.fspath(options.repository), key=environ.get(survey.KEY), say=run.say
+        evidence, environ=environ, cwd=os.fspath(options.repository), key=environ.get(survey.KEY), say=run.progress
     )
     return lab
 

@@ -7,13 +7,16 @@ import os
 import signal
 import subprocess
 import tempfile
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO
 
 GRACE = 5.0
 """Seconds that a group gets to be gone after SIGKILL."""
+
+PUT_OFF = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
 
 LARGEST = 64 << 20
 """Bytes of one stream that are read back; what lies between head and tail of more is not."""
@@ -38,17 +41,19 @@ def run(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout: float
     what the command does; a program that cannot start has `exit` None and the reason on stderr.
     """
     begun = time.monotonic()
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, contextlib.ExitStack() as group:
         try:
-            process = subprocess.Popen(
-                list(argv),
-                cwd=cwd,
-                env=dict(env),
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                start_new_session=True,
-            )
+            with undisturbed():
+                process = subprocess.Popen(
+                    list(argv),
+                    cwd=cwd,
+                    env=dict(env),
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=err,
+                    start_new_session=True,
+                )
+                group.callback(end, process)
         except (OSError, ValueError) as error:
             said = f"{argv[0] if argv else ''}: {getattr(error, 'strerror', None) or error}"
             return Finished(None, b"", said.encode(errors="replace"), False, time.monotonic() - begun)
@@ -57,10 +62,31 @@ def run(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout: float
             process.wait(timeout)
         except subprocess.TimeoutExpired:
             timed_out = True
-        finally:
-            end(process)
+        group.close()
         seconds = time.monotonic() - begun
         return Finished(None if timed_out else process.returncode, content(out), content(err), timed_out, seconds)
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """Put off what handlers of stop signals and alarms raise: a child must be known before anything is raised.
+
+    Handlers are exchanged and nothing is masked, since a child would inherit a mask.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    noted: list[int] = []
+    before = {number: handler for number in PUT_OFF if callable(handler := signal.getsignal(number))}
+    for number in before:
+        signal.signal(number, lambda number, frame: noted.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in noted:
+            signal.raise_signal(number)
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
