@@ -86,8 +86,9 @@ options_key = pytest.StashKey[Options]()
 def add(parser: pytest.Parser) -> None:
     group = parser.getgroup(
         "amap",
-        "qualify a live OpenShell host for AMAP (exit code: 0 all PASS, 1 a step failed or a gate refused, "
-        "3 every step completed and some check is FAIL or UNKNOWN; the others are pytest's own)",
+        "qualify a live OpenShell host for AMAP\n"
+        "  exit code: 0 every selected check is PASS, 1 a step failed or a gate refused,\n"
+        "  3 every step completed and some check is FAIL or UNKNOWN; the others are pytest's own",
     )
     group.addoption("--apply", action="store_true", help="run for real; without it the live checks are a dry run")
     group.addoption("--rehearsal", action="store_true", help="with --apply: run against the embedded rehearsal host")
