@@ -37,7 +37,9 @@ def test_an_alarm_at_any_moment_of_a_start_leaves_no_process(tmp_path: os.PathLi
     for attempt in range(TRIES):
         signal.setitimer(signal.ITIMER_REAL, 0.0002 + attempt * 0.00003)
         try:
-            process.run(["/bin/sh", "-c", "sleep 60", mark], cwd=os.fspath(tmp_path), env={"PATH": os.defpath}, timeout=9)
+            process.run(
+                ["/bin/sh", "-c", "sleep 60", mark], cwd=os.fspath(tmp_path), env={"PATH": os.defpath}, timeout=9
+            )
         except Stop:
             stopped += 1
         finally:

@@ -118,6 +118,6 @@ def ambient_selectors(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def child_environment(environ: Mapping[str, str], key: str | None = None) -> dict[str, str]:
-    """The environment of a child: C locale, no colour, no ambient OPENSHELL_* selector, the API key only where given."""
+    """A child's environment: C locale, no colour, no ambient OPENSHELL_* selector, the API key only where given."""
     kept = {n: v for n, v in environ.items() if n not in DROPPED and not n.startswith((SELECTORS, "PYTEST_"))}
     return kept | FIXED | ({"ANTHROPIC_API_KEY": key} if key else {})
