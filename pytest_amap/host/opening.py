@@ -7,29 +7,28 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from pytest_amap import writeonce
 from pytest_amap.commands import Commands
 from pytest_amap.evidence import Evidence, EvidenceError
-from pytest_amap.host import lock, survey
+from pytest_amap.host import files, lock, survey
 from pytest_amap.host.host import Host
 from pytest_amap.host.lab import Lab
 from pytest_amap.redaction import Redactor
 from pytest_amap.report import places
 from pytest_amap.run import Run
 
-LIVE, REHEARSAL = "live", "rehearsal"
-
 
 def open_run(run: Run, environ: Mapping[str, str]) -> Lab:
     """Survey the host; when all is good, make the home and its evidence, and the doorway to the host."""
     options = run.options
-    run.kind = REHEARSAL if options.rehearsal else LIVE
+    run.kind = survey.kind_of(options)
     ground = survey.survey(options, environ)
     lab = Lab(options=options, ground=ground, commands=commands_of(run, ground), run=run)
     if ground.problems:
         return lab
     assert ground.home is not None
     try:
-        make_home(ground)
+        make_home(ground, run.kind)
         evidence = Evidence.open(ground.home.evidence, redactor_of(run, environ), host=run.kind)
     except (EvidenceError, lock.Held, OSError) as error:
         ground.problems.append(survey.Problem(options.shown(str(error)), "mend that and run again"))
@@ -48,14 +47,16 @@ def open_run(run: Run, environ: Mapping[str, str]) -> Lab:
     return lab
 
 
-def make_home(ground: survey.Ground) -> None:
-    """The home is made by the first write of a run; kit prepare sets its mode."""
+def make_home(ground: survey.Ground, kind: str) -> None:
+    """The home is made by the first write of a run, and marked with the kind of its runs; kit prepare sets its mode."""
     assert ground.home is not None
     path: Path = ground.home.path
     if not path.exists():
         path.mkdir(mode=0o755)
         path.chmod(0o755)
         ground.locks.append(lock.HomeLock(path))
+    if files.look(os.fspath(path / survey.KIND)).kind == "absent":
+        writeonce.create(path, ".", survey.KIND, f"{kind}\n".encode())
 
 
 def redactor_of(run: Run, environ: Mapping[str, str]) -> Redactor:

@@ -23,6 +23,9 @@ from pytest_amap.parsers import Unreadable, versions
 
 KEY = "ANTHROPIC_API_KEY"
 CLAUDE = "CLAUDE_CODE_VERSION"
+KIND = ".amap-host"
+"""The file below a home that says whose it is."""
+LIVE, REHEARSAL = "live", "rehearsal"
 NEEDED_ABI = 3
 NEEDED_KERNEL = (6, 2)
 SIBLINGS = ("router", "connector", "spec")
@@ -64,6 +67,7 @@ def survey(options: Options, environ: Mapping[str, str]) -> Ground:
         variables,
         siblings,
         home,
+        kind,
         fleet,
         user,
         kernel,
@@ -124,6 +128,25 @@ def home(ground: Ground, options: Options, environ: Mapping[str, str]) -> None:
                 "run as that user, or name another home",
             )
         )
+
+
+def kind(ground: Ground, options: Options, environ: Mapping[str, str]) -> None:
+    """A home belongs to live runs or to rehearsals, by the mark of its first run."""
+    if ground.home is None:
+        return
+    mark = files.read(os.fspath(ground.home.path / KIND)).text
+    wanted = kind_of(options)
+    if mark is not None and mark.strip() != wanted:
+        ground.problems.append(
+            Problem(
+                f"the home {options.shown(str(ground.home.path))} belongs to {mark.strip()[:20]} runs, and this is a {wanted} run",
+                "name another home",
+            )
+        )
+
+
+def kind_of(options: Options) -> str:
+    return REHEARSAL if options.rehearsal else LIVE
 
 
 def fleet(ground: Ground, options: Options, environ: Mapping[str, str]) -> None:

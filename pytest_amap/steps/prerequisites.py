@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,10 @@ def listed(ran: Ran, flags: tuple[str, ...]) -> tuple[str, ...]:
 
 def host_facts(lab: Lab) -> dict[str, str]:
     ground = lab.ground
+    try:
+        plugin = metadata.version("pytest-amap")
+    except metadata.PackageNotFoundError:
+        plugin = "not measured: it is not installed"
     release = lab.host.read("/etc/os-release", "distribution")
     name = re.search(r'^PRETTY_NAME="?([^"\n]*)"?$', release.text or "", re.MULTILINE)
     return {
@@ -111,6 +116,7 @@ def host_facts(lab: Lab) -> dict[str, str]:
         "distribution": name[1] if name else f"not measured: /etc/os-release {release.problem or 'names none'}",
         "landlock_abi": str(ground.landlock_abi) if ground.landlock_abi is not None else "not measured",
         "run_as": f"{os.getuid()}:{os.getgid()}",
+        "plugin": plugin,
         "claude_code_declared": ground.claude_version,
     }
 
