@@ -1,6 +1,7 @@
 """Announcements on disk of what a run is about to make or change, so that the next run can tell its own from foreign.
 
 One file each below evidence/intents/, written before the act, replaced when more is known, removed when it is undone.
+A probe without a recorded id is nobody's: its label decides, and the cleanup before the gate asks for that.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ import os
 from pathlib import Path
 from typing import Any
 
+from pytest_amap import writeonce
 from pytest_amap.host import files
 
 FOLDER = "intents"
+MEMBER, PROBE, SETTING, ROUTER = "sandbox", "probe", "setting", "router"
 
 
 def path_of(evidence: Path, name: str) -> Path:
@@ -21,16 +24,16 @@ def path_of(evidence: Path, name: str) -> Path:
 
 
 def write(evidence: Path, name: str, about: dict[str, Any]) -> None:
-    """Announce, whole and durable, before the act."""
-    folder = evidence / FOLDER
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    part = folder / f".{name}.part"
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        json.dump({"name": name, **about}, file, sort_keys=True)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(part, path_of(evidence, name))
+    """Announce, whole and durable, before the act; raises EvidenceError when that cannot be done."""
+    writeonce.make_folder(evidence / FOLDER)
+    with writeonce.explained(path_of(evidence, name)):
+        part = evidence / FOLDER / f".{name}.part"
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            json.dump({"name": name, **about}, file, sort_keys=True)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path_of(evidence, name))
 
 
 def load(evidence: Path, name: str) -> dict[str, Any] | None:
@@ -47,10 +50,12 @@ def remove(evidence: Path, name: str) -> None:
 
 
 def read(evidence: Path) -> dict[str, str]:
-    """Every announced sandbox: name to its recorded id, or "" while it has none."""
+    """Every announced sandbox: name to its recorded id, or "" where a member has none yet."""
     found = {}
     for entry in files.listing(os.fspath(evidence / FOLDER)).names:
         about = load(evidence, entry.removesuffix(".json")) if entry.endswith(".json") else None
-        if about and about.get("kind") == "sandbox" and isinstance(about.get("id", ""), str):
+        if about is None or not isinstance(about.get("id", ""), str):
+            continue
+        if about.get("kind") == MEMBER or (about.get("kind") == PROBE and about.get("id")):
             found[str(about["name"])] = about.get("id", "")
     return found

@@ -18,6 +18,7 @@ from pytest_amap.host import delegating, intents, sessions
 from pytest_amap.host.lab import Lab, Member
 from pytest_amap.host.standing import standing
 from pytest_amap.parsers import Unreadable, audit, roster
+from pytest_amap.recorded import EvidenceError
 from pytest_amap.rounds import ABSENT, OURS, Restart, Restore, Round, decisive, state_in
 
 STOPPED = "Stopped"
@@ -57,8 +58,8 @@ def tried(lab: Lab, seen: Round, subject: str, reply: bool) -> Round:
     receiver = lab.receiver
     try:
         announce(lab, seen.path, seen.text)
-    except OSError as error:
-        return replace(seen, problem=f"the change was not made: it could not be announced on disk ({error.strerror})")
+    except EvidenceError as error:
+        return replace(seen, problem=f"the change was not made: {error}")
     seen = replace(seen, put=lab.host.run(put(lab, seen.path, seen.text)))
     written = probes.answer(seen.put) if seen.put else Unreadable("nothing was put")
     if isinstance(written, Unreadable):
@@ -204,7 +205,7 @@ def awake(lab: Lab, receiver: Member, seen: Restart) -> Restart:
 
 def announce(lab: Lab, path: str, text: str) -> None:
     """Say on disk what is about to be written where, so that any later run can take it back."""
-    about = {"kind": "setting", "run": lab.host.evidence.run, "id": lab.receiver.id, "path": path, "text": text}
+    about = {"kind": intents.SETTING, "run": lab.host.evidence.run, "id": lab.receiver.id, "path": path, "text": text}
     intents.write(lab.home.evidence, name_of(lab.receiver.name), about)
 
 

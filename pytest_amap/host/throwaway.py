@@ -26,7 +26,6 @@ from pytest_amap.recorded import EvidenceError
 NAME = "amap-l1-probe"
 LABEL = "amap.probe"
 MAIN = ("sleep", "3600")
-STEP = "step-8"
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ class Throwaway:
             create, label = self._prepare()
             lab.run.cleanup.callback(self.remove)
             announce(lab, label)
-        except (Refused, EvidenceError, OSError) as error:
+        except (Refused, EvidenceError) as error:
             return Made(problem=str(error))
         ran = lab.host.run(create)
         found = standing(lab, NAME)
@@ -88,8 +87,8 @@ class Throwaway:
         label = secrets.token_hex(8) if lab.label_flag else ""
         evidence = lab.host.evidence
         name = f"{evidence.run}-{NAME}-{secrets.token_hex(4)}.yaml"
-        writeonce.create(evidence.root, STEP, name, policy.without(full, PEER).encode())
-        return creation(lab, argv, os.fspath(evidence.root / STEP / name), label), label
+        writeonce.create(evidence.root, intents.FOLDER, name, policy.without(full, PEER).encode())
+        return creation(lab, argv, os.fspath(evidence.root / intents.FOLDER / name), label), label
 
 
 def kept(lab: Lab, path: str, label: str) -> str:
@@ -111,7 +110,7 @@ def creation(lab: Lab, argv: list[str], policy_file: str, label: str) -> Command
 def announce(lab: Lab, label: str, sandbox_id: str = "") -> None:
     """Say on disk that the probe is ours: before it is made, and again when its id is known."""
     about = {
-        "kind": "sandbox",
+        "kind": intents.PROBE,
         "workspace": lab.commands.workspace,
         "run": lab.host.evidence.run,
         "label": label,
@@ -131,14 +130,16 @@ def clear(lab: Lab) -> Removed:
         return Removed()
     if announced is None:
         return Removed(foreign(found))
-    recorded = str(announced.get("id", ""))
-    if recorded:
-        ours = recorded == found.sandbox.id
-    else:
-        ours = is_ours(found, label=str(announced.get("label", "")), made=False)
-    if not ours:
-        return leftover(lab, Removed(foreign(found)))
-    return delete(lab)
+    recorded, label = str(announced.get("id", "")), str(announced.get("label", ""))
+    if recorded == found.sandbox.id:
+        return delete(lab)
+    if not recorded and label and is_ours(found, label=label, made=False):
+        announce(lab, label, found.sandbox.id)
+        return delete(lab)
+    removed = leftover(lab, Removed(foreign(found)))
+    if recorded or label:
+        intents.remove(lab.home.evidence, NAME)  # one name, one sandbox: where another stands, ours is gone
+    return removed
 
 
 def tidy(lab: Lab) -> Removed:
@@ -197,7 +198,7 @@ def planned(lab: Lab) -> Iterator[Planned]:
     argv = commands.create_argv(
         lab.fleet, lab.sender.name, home=lab.home, image=lab.options.image, restart_policy=lab.options.restart_policy
     )
-    policy_file = os.fspath(lab.home.evidence / STEP / f"<run>-{NAME}-<random>.yaml")
+    policy_file = os.fspath(lab.home.evidence / intents.FOLDER / f"<run>-{NAME}-<random>.yaml")
     yield creation(lab, argv, policy_file, "<random>").only("if create takes --label")
     yield creation(lab, argv, policy_file, "").only("if create takes no --label")
     yield lab.commands.delete(NAME)
