@@ -54,7 +54,19 @@ class Look:
     when: str = ""
 
 
-Planned = Command | Look
+@dataclass(frozen=True)
+class InProcess:
+    """What the suite does itself, without a program; `argv` is the same by hand."""
+
+    argv: tuple[str, ...]
+    label: str
+    when: str = ""
+
+    def shown(self) -> str:
+        return shlex.join(self.argv)
+
+
+Planned = Command | Look | InProcess
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_amap import plans, selection
 from pytest_amap.catalogue import L1
-from pytest_amap.commands import Command, Planned
+from pytest_amap.commands import Command, Look, Planned
 from pytest_amap.options import Options, options_key
 
 LAST = "dry run: nothing was run or written; add --apply to run"
@@ -47,9 +47,10 @@ def lines(options: Options, items: Sequence[pytest.Item]) -> Iterable[str]:
 
 
 def shown(planned: Iterable[Planned]) -> Iterable[str]:
+    """One line what for and when, then the command (+), the kit's own work by hand (=), or the path that is read."""
     for one in planned:
-        condition = f"   # {one.when}" if one.when else ""
-        if isinstance(one, Command):
-            yield f"  + {one.shown()}{condition}"
+        yield f"  # {one.label}{f' ({one.when})' if one.when else ''}"
+        if isinstance(one, Look):
+            yield f"  reads {one.path}"
         else:
-            yield f"  reads {one.path}{condition}"
+            yield f"  {'+' if isinstance(one, Command) else '='} {one.shown()}"

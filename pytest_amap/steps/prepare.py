@@ -16,7 +16,7 @@ from kit import prepare, profile
 from kit.home import PROFILE_ID
 from kit.names import RunAs
 from pytest_amap.checks import unknown_6
-from pytest_amap.commands import Look, Planned
+from pytest_amap.commands import InProcess, Planned
 from pytest_amap.failures import StepFailed
 from pytest_amap.host import files
 from pytest_amap.host.lab import Lab
@@ -35,10 +35,16 @@ class Profile:
     binaries: tuple[str, ...]
 
 
+def kit(action: str, lab: Lab, *words: str) -> InProcess:
+    """The kit's own command line for what a step does in process."""
+    argv = ("amap", "kit", action, "--home", os.fspath(lab.home.path), *words, "--apply")
+    return InProcess(argv, f"kit {action}, in process", "unless every path is present")
+
+
 def plan_host(lab: Lab) -> list[Planned]:
-    return [
-        Look(os.fspath(lab.home.path), "kit prepare, in process: would create, would update or present for each path")
-    ]
+    words = ["--fleet", os.fspath(lab.ground.fleet_file), "--run-as", f"{os.getuid()}:{os.getgid()}"]
+    restart = ["--restart-policy"] if lab.options.restart_policy else []
+    return [kit("prepare", lab, *words, "--image", lab.options.image, *restart)]
 
 
 def plan_profile(lab: Lab) -> list[Planned]:
@@ -46,6 +52,7 @@ def plan_profile(lab: Lab) -> list[Planned]:
     differs = "if the listed copy differs"
     return [
         inside(lab, PATHS, "the image's binaries"),
+        kit("profile", lab, "--binary", "<node path>", "--binary", "<claude path>"),
         lab.commands.profiles(),
         lab.commands.providers(),
         lab.commands.lint(path).only("unless it is listed already"),

@@ -6,12 +6,12 @@ import pytest
 
 from kit import files as kit_files
 from kit import record
-from pytest_amap.commands import Look, Planned
+from pytest_amap.commands import Planned
 from pytest_amap.failures import StepFailed
 from pytest_amap.host import sessions
 from pytest_amap.host.lab import Lab
 from pytest_amap.parsers import Unreadable
-from pytest_amap.steps.prepare import write
+from pytest_amap.steps.prepare import kit, write
 
 
 @pytest.fixture(scope="session")
@@ -37,5 +37,5 @@ def plan(lab: Lab) -> list[Planned]:
     return [
         one
         for member in lab.members
-        for one in (lab.commands.get(member.name), Look(str(lab.home.membership), f"kit record {member.name}, in process"))
+        for one in (lab.commands.get(member.name), kit("record", lab, member.name, f"<id of {member.name}>"))
     ]
