@@ -83,7 +83,7 @@ class Run:
                 outcome, reason = UNKNOWN, self.spoiled[check]
             elif check not in self.ended:
                 outcome, reason = UNKNOWN, "did not run to its end"
-            elif not parts:
+            elif check not in self.settled:
                 outcome, reason = UNKNOWN, "its test ended without settling it"
         records = tuple(dict.fromkeys([*(r for p in parts for r in p.records if r), *self.observed.get(check, [])]))
         return CheckResult(self.suite.check(check), outcome, reason, parts, records, True, self.seconds.get(check, 0.0))
