@@ -6,6 +6,7 @@ import pytest
 
 from pytest_amap.checks import unknown_6
 from pytest_amap.failures import StepRefused
+from pytest_amap.host import files
 from pytest_amap.host.lab import Lab
 from pytest_amap.verdicts import PASS
 
@@ -16,7 +17,11 @@ def posture(prerequisites: Lab) -> unknown_6.Seen:
     from pytest_amap.host import repairing
 
     repairing.before_the_gate(prerequisites)
-    return unknown_6.collect(prerequisites)
+    seen = unknown_6.collect(prerequisites)
+    text = seen.files.toml.text
+    digest = f"sha256 {files.sha256(text.encode())}" if text is not None else f"not read ({seen.files.toml.problem})"
+    prerequisites.run.facts["gateway_file"] = f"{digest}; {seen.files.how}"
+    return seen
 
 
 @pytest.fixture(scope="session")
