@@ -148,7 +148,7 @@ def note_phase(run: Run, item: pytest.Item, call: pytest.CallInfo[None], report:
     if not check:
         return
     concluded = call.excinfo is not None and call.excinfo.value is run.concluded.get(check)
-    if hasattr(report, "wasxfail"):
+    if hasattr(report, "wasxfail") or (report.failed and call.excinfo is None):
         run.spoiled.setdefault(check, "xfail proves nothing")
     elif report.skipped and not concluded:
         run.spoiled.setdefault(check, dependency_reason(run, item, skip_reason(report)))
@@ -167,7 +167,7 @@ def note_phase(run: Run, item: pytest.Item, call: pytest.CallInfo[None], report:
                 ("amap_outcome", str(report.amap_verdict)),
                 ("amap_reason", result.reason),
                 ("amap_records", " ".join(result.records)),
-            ]  # type: ignore[attr-defined]
+            ]
         )
 
 
@@ -194,11 +194,9 @@ def dependency_reason(run: Run, item: pytest.Item, reason: str) -> str:
 def header(config: pytest.Config) -> list[str]:
     """What this session will do and where; runs no command."""
     chosen = config.stash.get(options_key, None)
-    if chosen is None or not (chosen.apply or chosen.replay):
+    if chosen is None or not chosen.apply:
         return []
     loaded = Path(sys.modules["pytest_amap"].__file__ or "").parent
-    if chosen.replay is not None:
-        return [f"amap: replay of {chosen.replay}"]
     kind = "REHEARSAL host, proves the suite and never OpenShell" if chosen.rehearsal else "live host"
     key = "set" if os.environ.get("ANTHROPIC_API_KEY", "").strip() else "not set"
     lines = [f"amap: {kind}; home {chosen.shown_home or 'not given'}; gateway 127.0.0.1:{chosen.port}; API key {key}"]

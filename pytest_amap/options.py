@@ -212,7 +212,7 @@ def declaration(text: str) -> Declared:
     return Declared(what.strip(), reason.strip())
 
 
-REFUSED_WITH_APPLY = (
+REFUSED_WITH_A_RUN = (
     ("numprocesses", None, "-n/--dist/--tx: the checks share one host and run in order; drop it"),
     ("dist", "no", "-n/--dist/--tx: the checks share one host and run in order; drop it"),
     ("tx", [], "-n/--dist/--tx: the checks share one host and run in order; drop it"),
@@ -237,12 +237,16 @@ def refuse(config: pytest.Config, options: Options) -> None:
         raise pytest.UsageError("--apply runs commands and --replay runs none: give one of them")
     if options.from_step is not None and options.only_step is not None:
         raise pytest.UsageError("--from-step and --only-step exclude each other: give one of them")
-    if not options.apply or looks_only(config):
+    if options.replay and (options.from_step is not None or options.only_step is not None):
+        raise pytest.UsageError("--replay runs no step: drop --from-step and --only-step; -k selects checks")
+    if not (options.apply or options.replay) or looks_only(config):
         return
-    for name, harmless, way_out in REFUSED_WITH_APPLY:
+    for name, harmless, way_out in REFUSED_WITH_A_RUN:
         value = getattr(config.option, name, harmless)
         if value not in (harmless, None, False, 0, 1 if name == "count" else None):
-            raise pytest.UsageError(f"--apply refuses {way_out}")
+            raise pytest.UsageError(f"{'--apply' if options.apply else '--replay'} refuses {way_out}")
+    if not options.apply:
+        return
     for plugin, mark in (("pytest_dependency", "dependency"), ("pytest_timeout", "timeout")):
         manager = config.pluginmanager
         if (

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,8 @@ from typing import Any
 from pytest_amap.chain import RECORD, RUN, SEAL
 
 RESULTS = "results.json"
+LARGEST = 64 << 20
+"""Bytes of one file of the evidence; the largest record holds two capped streams, escaped."""
 
 
 class EvidenceError(Exception):
@@ -60,7 +64,8 @@ def locate(directory: Path) -> tuple[Path, str]:
         raise EvidenceError(
             f"{directory} holds no run: expected an evidence folder with runs/ in it, or one of its runs/<run>"
         )
-    if not (place / "runs" / run).is_dir():
+    folder = place / "runs" / run
+    if not folder.is_dir() or folder.is_symlink() or folder.parent.is_symlink():
         raise EvidenceError(
             f"{directory / 'latest'} names the run {run}, which is not there: name a runs/<run> instead"
         )
@@ -85,12 +90,18 @@ def record_paths(root: Path, run: str) -> list[str]:
 
 
 def read_object(path: Path) -> dict[str, Any]:
-    """The JSON object in a file of the evidence; raises EvidenceError when it is none."""
+    """The JSON object in a file of the evidence; raises EvidenceError when it is none.
+
+    A symlink, a pipe or a file larger than any of ours is not opened: evidence comes from anywhere.
+    """
     try:
+        info = path.lstat()
+        if not stat.S_ISREG(info.st_mode) or info.st_size > LARGEST:
+            raise EvidenceError(f"{path} is no file of at most {LARGEST >> 20} MiB: run `amap verify` on the folder")
         data = json.loads(path.read_bytes())
     except OSError as error:
         raise EvidenceError(f"cannot read {path}: {error.strerror}; check who may read the folder") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise EvidenceError(f"{path} is not JSON: run `amap verify` on the folder to see what changed") from None
     if not isinstance(data, dict):
         raise EvidenceError(f"{path} holds no JSON object: run `amap verify` on the folder to see what changed")
@@ -122,4 +133,4 @@ def _names(folder: Path) -> list[str]:
 
 
 def _optional(path: Path) -> dict[str, Any] | None:
-    return read_object(path) if path.is_file() else None
+    return read_object(path) if os.path.lexists(path) else None

@@ -70,7 +70,7 @@ def summary(run: RunResult, width: int, places: Places) -> list[Line]:
     for name, place in (("report", places.report), ("page", places.page), ("evidence", places.evidence)):
         if place:
             lines.append(Line(ascii_only(f"{name}: {place}")))
-    return [*lines, *_next(run, places, width), _last(run, width)]
+    return [*lines, *([] if run.replay_of else _next(run, places, width)), _last(run, width)]
 
 
 def _cell(text: str, width: int) -> str:
