@@ -6,7 +6,6 @@ Files are replaced atomically, never spliced: the router may read selected.json 
 
 from __future__ import annotations
 
-import fcntl
 import os
 import stat
 from collections.abc import Iterable, Iterator
@@ -109,6 +108,8 @@ def locked(home: Home) -> Iterator[None]:
         return
     except OSError as error:
         raise Refused(f"{home.path} cannot be opened ({error.strerror}): make it yours and readable") from error
+    import fcntl  # not on every system, and whoever only reads needs none
+
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield

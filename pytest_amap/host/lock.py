@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import socket
@@ -62,6 +61,8 @@ class HomeLock:
     """The lock below the home; a dead holder's is taken over, and `note` says so."""
 
     def __init__(self, home: Path) -> None:
+        import fcntl  # not on every system, and a replay needs none
+
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         self.note = ""
         self._file = os.open(home / LOCK, flags, 0o600)
