@@ -61,7 +61,14 @@ class Ground:
 
 
 def survey(options: Options, environ: Mapping[str, str]) -> Ground:
-    """Look at variables, paths, siblings, PATH, user, kernel, key, locks and the gateway's file; write nothing."""
+    """Look at everything, and hold the locks of a run; nothing but the home's lock is written."""
+    ground = look(options, environ)
+    locks(ground, options, environ)
+    return ground
+
+
+def look(options: Options, environ: Mapping[str, str]) -> Ground:
+    """Look at variables, paths, siblings, PATH, user, kernel, key and the gateway's file; write nothing."""
     ground = Ground()
     findings: tuple[Callable[[Ground, Options, Mapping[str, str]], None], ...] = (
         variables,
@@ -74,7 +81,6 @@ def survey(options: Options, environ: Mapping[str, str]) -> Ground:
         tools,
         secrets,
         gateway_file,
-        locks,
     )
     for find in findings:
         find(ground, options, environ)

@@ -1,0 +1,99 @@
+"""`amap doctor`: what steps 0 and 2 look at, without a run. Runs programs that only look, and writes nothing."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pytest_amap.catalogue import L1
+from pytest_amap.checks import unknown_6
+from pytest_amap.cli import checkout
+from pytest_amap.evidence import Evidence
+from pytest_amap.failures import StepFailed
+from pytest_amap.host import lock, opening, survey
+from pytest_amap.host.host import Host
+from pytest_amap.host.lab import Lab
+from pytest_amap.options import HOME, Options
+from pytest_amap.run import Run
+from pytest_amap.steps.prerequisites import ask_versions
+from pytest_amap.verdicts import PASS
+
+Line = tuple[bool, str]
+"""Whether it stands in no run's way, and what is told."""
+
+
+class Unkept(Evidence):
+    """The doorway of a look without a run: nothing of it is recorded."""
+
+    def _append(self, *args: Any) -> str:
+        return ""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print what is missing or wrong and what to do about it; 0 when a run could begin, else 1."""
+    options = _options(argv)
+    run = Run(L1, options, ())
+    ground = survey.look(options, os.environ)
+    lab = Lab(options=options, ground=ground, commands=opening.commands_of(run, ground), run=run)
+    unkept = Unkept(Path(), opening.redactor_of(run, os.environ), host=survey.LIVE, run="", mark={})
+    run.host = Host(unkept, environ=os.environ, cwd=os.fspath(options.repository), key=None, say=print)
+    lines = [line for look in (prerequisites, endpoint, versions, posture) for line in look(lab)]
+    for good, text in lines:
+        print(f"{'ok   ' if good else 'MEND '} {text}")
+    return 0 if all(good for good, _ in lines) else 1
+
+
+def prerequisites(lab: Lab) -> Iterator[Line]:
+    """Step 0's first half: what needs no program."""
+    for problem in lab.ground.problems:
+        yield False, f"step 0: {problem}"
+    if not lab.ground.problems:
+        yield True, "step 0: variables, paths, siblings, tools, user, kernel, key and gateway file"
+
+
+def endpoint(lab: Lab) -> Iterator[Line]:
+    """Whether a run of ours is at work on this gateway; the name is given back at once."""
+    try:
+        lock.endpoint(lab.options.port).close()
+    except lock.Held as held:
+        yield False, f"step 0: {held}; wait for it to end, or stop it"
+
+
+def versions(lab: Lab) -> Iterator[Line]:
+    """Step 0's second half, once nothing is in its way."""
+    if lab.ground.problems:
+        yield False, "step 0: versions were not asked; mend the above first"
+        return
+    try:
+        openshell, docker = ask_versions(lab)
+    except StepFailed as problem:
+        yield False, f"step 0: {problem}"
+        return
+    yield True, f"step 0: {openshell}, Docker {docker}"
+
+
+def posture(lab: Lab) -> Iterator[Line]:
+    """Step 2. The operator's own statement is told and stands in no run's way."""
+    if lab.ground.home is None or lab.ground.fleet is None:
+        yield False, "step 2: not asked, since step 0 found no home or no fleet"
+        return
+    for part in unknown_6.judge(unknown_6.collect(lab)):
+        good = part.outcome is PASS or part.name == unknown_6.STATEMENT
+        told = f"{part.name}: {part.seen}" if part.outcome is PASS else f"{part.outcome} {part.reason}"
+        yield good, f"step 2: {told}"
+
+
+def _options(argv: Sequence[str] | None) -> Options:
+    parser = argparse.ArgumentParser(
+        prog="amap doctor",
+        description="Look at what steps 0 and 2 need, with the settings' defaults; writes nothing.",
+    )
+    parser.add_argument("--amap-home", metavar="DIR", default=os.environ.get(HOME, ""), help=f"default: ${HOME}")
+    parser.add_argument("--port", type=int, default=Options.port, help="the gateway's port (default: %(default)s)")
+    arguments = parser.parse_args(argv)
+    home = os.path.abspath(os.path.expanduser(arguments.amap_home)) if arguments.amap_home else ""
+    accepted = os.environ.get("AMAP_POSTURE_ACCEPTED", "").strip()
+    return Options(home=home, shown_home=home, port=arguments.port, posture_accepted=accepted, repository=checkout())

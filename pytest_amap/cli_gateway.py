@@ -1,0 +1,74 @@
+"""`amap gateway`: the fragment that gateway.toml needs, what it holds, and the exact merge. Changes nothing."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator, Sequence
+
+from kit.gateway import FRAGMENT
+from pytest_amap import gateway_merge
+from pytest_amap.checks import unknown_6
+from pytest_amap.cli import checkout
+from pytest_amap.host import posture_files, process
+from pytest_amap.host.posture_files import GatewayFiles
+from pytest_amap.options import Options
+from pytest_amap.parsers import units
+from pytest_amap.plans import Book
+
+RESTART = "systemctl --user restart openshell-gateway"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print fragment, findings and merge; 0 when the files hold the whole posture, else 1."""
+    parser = argparse.ArgumentParser(
+        prog="amap gateway", description="What gateway.toml must hold, what it holds, and the merge. Changes nothing."
+    )
+    parser.add_argument("--port", type=int, default=Options.port, help="the gateway's port (default: %(default)s)")
+    options = Options(port=parser.parse_args(argv).port, repository=checkout())
+    found = posture_files.locate(os.environ, service(options))
+    holds = all(finding.ok for finding in found.findings(options.port))
+    for line in [*findings(found, options.port), *fragment(), *merge(found, holds)]:
+        print(line)
+    return 0 if holds else 1
+
+
+def service(options: Options) -> units.Unit | None:
+    """The gateway's systemd unit; None where there is none, or no user bus."""
+    ask = unknown_6.commands(Book.of(options).lab, "")["unit"]
+    environ = process.child_environment(os.environ)
+    asked = process.run(ask.argv, cwd=os.getcwd(), env=environ, timeout=ask.timeout)
+    read = units.unit(asked.stdout.decode("utf-8", "replace")) if asked.exit == 0 else None
+    return read if isinstance(read, units.Unit) else None
+
+
+def findings(found: GatewayFiles, port: int) -> Iterator[str]:
+    state = {"ENOENT": "not there", None: "read"}.get(found.toml.problem, str(found.toml.problem))
+    yield f"file: {found.toml.path} ({found.how}; {state})"
+    for finding in found.findings(port):
+        told = f"{finding.name}: {finding.seen}"
+        yield f"  ok     {told}" if finding.ok else f"  WRONG  {told}; must be {finding.expected}"
+
+
+def fragment() -> Iterator[str]:
+    yield from ("", "fragment:", *(f"  {line}" for line in FRAGMENT.splitlines()))
+
+
+def merge(found: GatewayFiles, holds: bool) -> Iterator[str]:
+    """The change of the file itself; what overrides the file is not undone by it."""
+    yield ""
+    if found.toml.problem not in (None, "ENOENT"):
+        yield f"merge: none, since {found.toml.path} could not be read ({found.toml.problem}); mend that first"
+        return
+    try:
+        change = gateway_merge.diff(found.toml.text or "", found.toml.path)
+    except gateway_merge.ByHand as problem:
+        yield f"merge: none; {problem}"
+        return
+    if change:
+        yield from ("merge (nothing was changed; do it by hand, then restart the gateway):", *change.splitlines())
+        yield f"restart: {RESTART}"
+    elif holds:
+        yield "merge: nothing to change"
+    else:
+        yield "merge: the required settings are there; mend the lines marked WRONG by hand"
