@@ -43,7 +43,9 @@ def failed_call(
 ) -> str:
     """The sentence for a system call of the way in that failed."""
     call = str(error.filename or "a system call")
-    name = errno.errorcode.get(error.errno or 0, str(error.errno))
+    # Linux has one number for ENOTSUP and EOPNOTSUPP; system calls are documented with the latter.
+    names = {**errno.errorcode, errno.EOPNOTSUPP: "EOPNOTSUPP"}
+    name = names.get(error.errno or 0, str(error.errno))
     return f"cannot enter the rehearsal's world: {call} failed with {name}; {_remedy(call, error, knob, container)}"
 
 

@@ -120,3 +120,6 @@ CONFIGS: dict[str, Callable[[str], str]] = {
     "other-domain": _other_domain,
     "router-restarting": lambda text: "{not JSON",
 }
+
+# Planted by `refit`, which looks for it itself.
+ELSEWHERE = ("router-user",)
