@@ -38,11 +38,18 @@ seen["start"] = run(*start, program)
 seen["again"] = run(*start, program)
 seen["crash"] = run("docker", "run", "-d", "--restart", "unless-stopped", "--name", "crash", "--entrypoint", "sh",
                     "agent-image", "-c", "echo down >&2; exit 4")
-time.sleep(0.6)
+def until(condition):
+    deadline = time.monotonic() + 20
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.02)
+until(lambda: "to stderr" in run("docker", "logs", "box")["err"])
 seen["uid"] = (home / "out" / "uid").read_text()
 seen["logs"] = run("docker", "logs", "--tail", "50", "box")
 state = "{{{{.State.Restarting}}}} {{{{.State.ExitCode}}}} {{{{.RestartCount}}}}"
-seen["crashed"] = run("docker", "inspect", "--format", state, "crash")
+def crashed():
+    seen["crashed"] = run("docker", "inspect", "--format", state, "crash")
+    return seen["crashed"]["out"].startswith("true 4 ") and run("docker", "logs", "crash")["err"].count("down") > 1
+until(crashed)
 seen["crash logs"] = run("docker", "logs", "crash")
 seen["inspect"] = run("docker", "inspect", "box")
 seen["running"] = run("docker", "ps", "-a", "--filter", "name=^box$", "--format", "{{{{.Names}}}} {{{{.State}}}}")
