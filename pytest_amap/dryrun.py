@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import pytest
 
-from pytest_amap import plans, selection
+from pytest_amap import plans, redraw, selection
 from pytest_amap.catalogue import L1
 from pytest_amap.commands import Command, Look, Planned
 from pytest_amap.options import Options, options_key
@@ -32,7 +32,9 @@ def asked_for(config: pytest.Config) -> bool:
 
 def lines(options: Options, items: Sequence[pytest.Item]) -> Iterable[str]:
     fixtures = {name for item in items for name in getattr(item, "fixturenames", ())}
-    if options.only_step is not None and options.only_step < 8:
+    if options.only_step == 9:
+        yield from ("", redraw.PLAN)
+    elif options.only_step is not None and options.only_step < 8:
         fixtures |= {step.fixture for step in L1.steps if step.number == options.only_step}
     book = plans.Book.of(options)
     for step in L1.steps:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_amap import chain, page_plugin
+from pytest_amap import chain, earlier, operators_copy, page_plugin
 from pytest_amap.evidence import EvidenceError
 from pytest_amap.options import Options
 from pytest_amap.report import ctrf, markdown, places, statement, terminal
@@ -67,10 +67,15 @@ def files(run: Run, config: pytest.Config) -> None:
             "failed",
             f"a secret stands in a written file: {'; '.join(leaks)}; do not hand this evidence on",
         )
-    result = run.result()
+    not_selected = [check for check in run.suite.ids if check not in run.selected]
+    run.earlier = earlier.outcomes(evidence.root, run.suite, but=evidence.run, checks=not_selected, facts=run.facts)
     name = REPORTS[run.kind]
+    if run.kind == "live" and not not_selected and operators_copy.edited(evidence.root, name):
+        run.left.append(f"{name} in the evidence folder was edited and is kept; the new draft is in the run's folder")
+    result = run.result()
+    draft = hidden.text(markdown.draft(places.named(result, run.places)))
     evidence.write(RESULTS, json.dumps(hidden.value(ctrf.results(result)), indent=1, ensure_ascii=False) + "\n")
-    evidence.write(name, hidden.text(markdown.draft(places.named(result, run.places))))
+    evidence.write(name, draft)
     page = evidence.folder / page_plugin.NAME
     if page.is_file():
         page.chmod(0o600)
@@ -83,7 +88,7 @@ def files(run: Run, config: pytest.Config) -> None:
     evidence.write(STATEMENT, json.dumps(statement.statement(result, digests), indent=1, ensure_ascii=False) + "\n")
     evidence.seal([*reports, STATEMENT])
     if run.kind == "live" and result.complete:
-        operators_copy(run, evidence.root / REPORTS["live"], evidence.folder / REPORTS["live"])
+        operators_copy.replace(evidence.root, name, draft.encode())
 
 
 def written(run: Run, config: pytest.Config) -> list[Path]:
@@ -100,22 +105,6 @@ def written(run: Run, config: pytest.Config) -> list[Path]:
 
 def leaked(path: Path, leaks: Any, options: Options) -> list[str]:
     return [f"{name} in {path.name}" for name in leaks(path.read_bytes())]
-
-
-def operators_copy(run: Run, copy: Path, draft: Path) -> None:
-    """Replace the operator's copy only while it is byte-equal to a draft of ours."""
-    if copy.is_symlink() or (copy.exists() and not is_draft(copy)):
-        run.left.append(f"{copy.name} was edited and is kept; the new draft is runs/{draft.parent.name}/{draft.name}")
-        return
-    part = copy.with_name(f".{copy.name}.part")
-    part.write_bytes(draft.read_bytes())
-    part.chmod(0o600)
-    part.replace(copy)
-
-
-def is_draft(copy: Path) -> bool:
-    content = copy.read_bytes()
-    return any(draft.read_bytes() == content for draft in copy.parent.glob(f"runs/*/{copy.name}"))
 
 
 def summarise(run: Run, reporter: Any) -> None:

@@ -19,7 +19,7 @@ class Interrupts:
     def __init__(self, say: Callable[[str], None]) -> None:
         self.first = ""
         self._when = 0.0
-        self._guarded = 0
+        self._held = False
         self._say = say
         self._before: dict[signal.Signals, Any] = {}
 
@@ -35,7 +35,7 @@ class Interrupts:
         now = time.monotonic()
         if not self.first:
             self.first, self._when = signal.Signals(number).name, now
-            if not self._guarded:
+            if not self._held:
                 raise KeyboardInterrupt(self.first)
         elif now - self._when > ONCE:
             self._when = now
@@ -45,12 +45,9 @@ class Interrupts:
 
     def again(self) -> None:
         """Raise what was only noted, or what something swallowed."""
-        if self.first and not self._guarded:
+        if self.first and not self._held:
             raise KeyboardInterrupt(self.first)
 
-    def __enter__(self) -> Interrupts:
-        self._guarded += 1
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._guarded -= 1
+    def hold(self) -> None:
+        """From here on a signal is only noted: cleanup and report go on to their end."""
+        self._held = True

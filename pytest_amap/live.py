@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,14 @@ from typing import Any
 import pytest
 
 from kit.errors import Refused
-from pytest_amap import page_plugin, selection
+from pytest_amap import page_plugin, redraw, selection
 from pytest_amap.catalogue import L1, Step
 from pytest_amap.failures import StepFailed, StepRefused
 from pytest_amap.host import opening
 from pytest_amap.host.host import Place
 from pytest_amap.host.lab import Lab
 from pytest_amap.options import Options, options_key
+from pytest_amap.recorded import EvidenceError
 from pytest_amap.redacted_reports import RedactedReports
 from pytest_amap.results import StepResult
 from pytest_amap.run import Run
@@ -31,7 +32,7 @@ lab_key = pytest.StashKey[Lab]()
 STEP_DONE = PASS
 """The outcome that --only-step contributes to the exit code where no check was selected."""
 
-CHECK_STEP = 8
+CHECK_STEP, REPORT_STEP = 8, 9
 
 
 def narrow_arguments(config: pytest.Config, chosen: Options) -> None:
@@ -42,10 +43,10 @@ def narrow_arguments(config: pytest.Config, chosen: Options) -> None:
 
 
 def ignored(path: Path, chosen: Options) -> bool | None:
-    """--only-step below 8 collects the one test of that step and no check; otherwise that test does not exist."""
+    """--only-step collects the one test of that step and no check, but for 8; else that test does not exist."""
     if "tests_live" not in path.parts or not path.name.startswith("test_"):
         return None
-    alone = chosen.only_step is not None and chosen.only_step < CHECK_STEP
+    alone = chosen.only_step is not None and chosen.only_step != CHECK_STEP
     return True if (path.name == "test_step.py") is not alone else None
 
 
@@ -62,6 +63,19 @@ def open_run(session: pytest.Session, items: Sequence[pytest.Item]) -> None:
         return
     config.pluginmanager.register(RedactedReports(run.evidence.redactor), "amap-redaction")
     page_plugin.register(session, run, chosen.shown_home)
+
+
+def draw_again(session: pytest.Session) -> None:
+    """--only-step 9 needs neither a run nor a host: its test is taken out, and only a failure sets the exit code."""
+    reporter = session.config.pluginmanager.getplugin("terminalreporter")
+    say: Callable[[str], None] = reporter.write_line if reporter else print
+    session.items.clear()
+    try:
+        for line in redraw.redraw(session.config.stash[options_key], os.environ):
+            say(f"amap: {line}")
+    except EvidenceError as error:
+        session.testsfailed = 1
+        say(f"amap: {error}")
 
 
 def open_replay(config: pytest.Config, items: Sequence[pytest.Item]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Generator
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,8 @@ run_key = live.run_key
 interrupts_key = pytest.StashKey[Interrupts]()
 collected_key = pytest.StashKey[int]()
 
+INTERRUPTED = 2
+
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     options.add(parser)
@@ -32,9 +33,17 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> Generator[None, Any, int]:
     """The exit code, outside everything, also of what fails in configure and unconfigure."""
-    status = int((yield) or 0)
+    try:
+        status = int((yield) or 0)
+    except KeyboardInterrupt:
+        if interrupts_key not in config.stash:
+            raise
+        status = INTERRUPTED
     if config.stash.get(rehearse.relayed_key, False):
         return status
+    interrupts = config.stash.get(interrupts_key, None)
+    if interrupts is not None and interrupts.first and status in (0, 1, 3, 6):
+        return INTERRUPTED  # it came when every check had ended: cleanup and reports are whole
     run = config.stash.get(run_key, None)
     if run is None:
         judging = config.option.apply or config.option.replay
@@ -103,6 +112,8 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     chosen = config.stash[options.options_key]
     if chosen.replay is not None:
         live.open_replay(config, mine)
+    elif chosen.apply and chosen.only_step == live.REPORT_STEP:
+        live.draw_again(session)
     elif chosen.apply:
         live.open_run(session, mine)
     else:
@@ -184,18 +195,26 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 class Finish:
     """Inside every other wrapper and around every plain hook: all files, in one place."""
 
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, Any, Any]:
+        """The last check is over, or the run was stopped: what follows is cleanup and reports, and nothing cuts it."""
+        try:
+            return (yield)
+        finally:
+            if interrupts := session.config.stash.get(interrupts_key, None):
+                interrupts.hold()
+
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, Any, Any]:
         run: Run | None = session.config.stash.get(run_key, None)
         interrupts = session.config.stash.get(interrupts_key, None)
         if run is None:
             return (yield)
-        with interrupts or nullcontext():
-            try:
-                return (yield)
-            except BaseException as error:
-                finish.cleanup_failed(run, error)
-                return None
-            finally:
-                run.interrupted = interrupts.first if interrupts else ""
-                finish.write(run, session.config)
+        try:
+            return (yield)
+        except BaseException as error:
+            finish.cleanup_failed(run, error)
+            return None
+        finally:
+            run.interrupted = interrupts.first if interrupts else ""
+            finish.write(run, session.config)

@@ -13,6 +13,7 @@ from pytest_amap.evidence import Evidence, EvidenceError
 from pytest_amap.host import files, lock, survey
 from pytest_amap.host.host import Host
 from pytest_amap.host.lab import Lab
+from pytest_amap.options import Options
 from pytest_amap.redaction import Redactor
 from pytest_amap.report import places
 from pytest_amap.run import Run
@@ -37,14 +38,19 @@ def open_run(run: Run, environ: Mapping[str, str]) -> Lab:
         if isinstance(held, lock.HomeLock) and held.note:
             run.left.append(held.note)
     run.evidence = evidence
-    siblings = {name: os.fspath(sibling.path) for name, sibling in ground.siblings.items()}
-    homes = (options.home, options.shown_home)
-    run.places = places.of(homes, os.fspath(options.repository), siblings, environ.get("HOME", ""))
+    run.places = places_of(options, ground, environ)
     run.left.extend(f"run {name} had not ended and was sealed as abandoned" for name in evidence.abandoned)
     run.host = Host(
         evidence, environ=environ, cwd=os.fspath(options.repository), key=environ.get(survey.KEY), say=run.progress
     )
     return lab
+
+
+def places_of(options: Options, ground: survey.Ground, environ: Mapping[str, str]) -> dict[str, str]:
+    """What stands in a report for the paths of this host."""
+    siblings = {name: os.fspath(sibling.path) for name, sibling in ground.siblings.items()}
+    homes = (options.home, options.shown_home)
+    return places.of(homes, os.fspath(options.repository), siblings, environ.get("HOME", ""))
 
 
 def make_home(ground: survey.Ground, kind: str) -> None:

@@ -79,14 +79,14 @@ def undisturbed() -> Iterator[None]:
     noted: list[int] = []
     before = {number: handler for number in PUT_OFF if callable(handler := signal.getsignal(number))}
     for number in before:
-        signal.signal(number, lambda number, frame: noted.append(number))
+        signal.signal(number, lambda late, frame: noted.append(late))
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        for number in noted:
-            signal.raise_signal(number)
+        for late in noted:
+            signal.raise_signal(late)
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

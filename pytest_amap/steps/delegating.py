@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import replace
 
@@ -11,14 +10,11 @@ import pytest
 from pytest_amap.commands import Command, Planned
 from pytest_amap.delegations import Delegation, answered
 from pytest_amap.failures import StepFailed
-from pytest_amap.host import delegating, files
+from pytest_amap.host import delegating, files, planted
 from pytest_amap.host.lab import Lab, Member
 from pytest_amap.observations import Read
 from pytest_amap.parsers import Unreadable, audit, containers, submit
 from pytest_amap.steps.routing import Router
-
-SUBJECT = "L1 delegation {run}: list your workspace"
-PLANTED = "planted.jsonl"
 
 
 @pytest.fixture(scope="session")
@@ -31,13 +27,13 @@ def delegation(router: Router, lab: Lab) -> Delegation:
     if not lab.options.acts_on(7):
         previous = planted_before(lab)
         if previous is None:
-            raise StepFailed("no delegation of these sandboxes was found; run step 7 first (--from-step 7)")
+            raise StepFailed(f"{planted.why_none(lab)}; run step 7 first (--from-step 7)")
         lab.run.already["delegation"] = f"request {previous.request} of an earlier run"
         return followed(lab, previous)
-    task = delegating.plant(lab, lab.sender, lab.receiver, SUBJECT.format(run=lab.run.evidence.run if lab.run.evidence else ""))
+    task = delegating.plant(lab, lab.sender, lab.receiver, planted.SUBJECT.format(run=lab.run.evidence.run if lab.run.evidence else ""))
     if not task.request:
         raise StepFailed(f"{task.problem}; the sender's payload or sandbox cannot submit")
-    remember(lab, task)
+    planted.remember(lab, task)
     for pair in mail_pairs(lab):
         send_mail(lab, *pair)
     task = delegating.watch_placement(lab, task)
@@ -56,7 +52,7 @@ def followed(lab: Lab, task: Delegation) -> Delegation:
 
 def plan(lab: Lab) -> list[Planned]:
     mails = [mail(one, other, "<run>") for one, other in mail_pairs(lab)]
-    return [*delegating.planned(lab, lab.sender, lab.receiver, SUBJECT.format(run="<run>")), *mails]
+    return [*delegating.planned(lab, lab.sender, lab.receiver, planted.SUBJECT.format(run="<run>")), *mails]
 
 
 def mail_pairs(lab: Lab) -> list[tuple[Member, Member]]:
@@ -86,51 +82,30 @@ def text_of(read: Read) -> str | None:
     return read.text
 
 
-def remember(lab: Lab, task: Delegation) -> None:
-    """Note the request among those that runs of ours planted, with the sandboxes it was planted between."""
-    entry = {"sender": task.sender, "receiver": task.receiver, "request": task.request, "ids": lab.ids}
-    path = lab.home.evidence / PLANTED
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(json.dumps(entry, sort_keys=True) + "\n")
-
-
-def planted(lab: Lab) -> list[dict[str, object]]:
-    found = []
-    for line in (files.read(os.fspath(lab.home.evidence / PLANTED)).text or "").splitlines():
-        try:
-            entry = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(entry, dict) and entry.get("ids") == lab.ids:
-            found.append(entry)
-    return found
-
-
 def planted_before(lab: Lab) -> Delegation | None:
-    """The newest delegation that a run of ours planted between these very sandboxes."""
-    mine = [one for one in planted(lab) if (one["sender"], one["receiver"]) == (lab.ground.sender, lab.ground.receiver)]
-    if not mine:
+    """The newest delegation that a run of ours planted, between these very sandboxes and over this configuration."""
+    request = planted.newest(lab)
+    if not request:
         return None
-    task = Delegation(lab.ground.sender, lab.ground.receiver, str(mine[-1]["request"]))
-    return delegating.watch_placement(lab, task)
+    return delegating.watch_placement(lab, Delegation(lab.ground.sender, lab.ground.receiver, request))
 
 
 def by_hand(lab: Lab) -> Delegation | None:
     """A delegation that no run of ours planted, placed after both sandboxes started, and answered."""
     sender, receiver = lab.ground.sender, lab.ground.receiver
-    ours = {str(one["request"]) for one in planted(lab) if one["sender"] == sender}
     logs = {name: files.read(os.fspath(delegating.audit_log(lab, name))) for name in (sender, receiver)}
     candidates = [
         placed
         for placed in audit.placements(audit.events(logs[receiver].text or ""))
-        if placed.sender == sender and not placed.in_reply_to and placed.req_id not in ours
+        if placed.sender == sender
+        and not placed.in_reply_to
+        and not planted.is_ours(lab, placed)
         and answered(logs[sender].text or "", receiver, placed.notice_id)
     ]
     if not candidates:
         return None
     since = started(lab)
-    younger = [placed for placed in candidates if since and placed.ts > since]
+    younger = [placed for placed in candidates if since and placed.ts[:19] > since]
     if not younger:
         return None
     task = Delegation(sender, receiver, younger[-1].req_id, younger[-1].notice_id, by_hand=True)

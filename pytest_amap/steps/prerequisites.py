@@ -11,7 +11,7 @@ import pytest
 
 from pytest_amap.commands import Command, Look, Planned, unrecorded
 from pytest_amap.failures import StepFailed, StepRefused
-from pytest_amap.host import files
+from pytest_amap.host import files, identity, repairing
 from pytest_amap.host.lab import Lab
 from pytest_amap.live import lab_key
 from pytest_amap.observations import Ran
@@ -30,14 +30,19 @@ def lab(request: pytest.FixtureRequest) -> Lab:
 
 @pytest.fixture(scope="session")
 def prerequisites(lab: Lab) -> Lab:
-    """Step 0: variables, paths, tools, siblings, kernel, key, lock and the gateway's file; then versions."""
+    """Step 0: variables, paths, tools, siblings, kernel, key, lock and the gateway's file; then versions.
+
+    What an earlier run left behind is put right here, before anything looks at the host, whatever is selected.
+    """
     if lab.ground.problems:
         listed = [str(problem) for problem in lab.ground.problems]
         raise StepRefused(f"{len(listed)} things are missing or wrong, each with its remedy", listed)
     openshell, docker = ask_versions(lab)
     lab.run.facts |= {"openshell": openshell, "docker": docker}
-    lab.run.facts |= host_facts(lab) | fleet_facts(lab) | checkouts(lab)
+    lab.ids.update(identity.recorded(lab))
+    lab.run.facts |= host_facts(lab) | fleet_facts(lab) | identity.facts(lab) | checkouts(lab)
     not_checked(lab)
+    repairing.before_the_gate(lab)
     return lab
 
 
@@ -58,7 +63,7 @@ def not_checked(lab: Lab) -> None:
 def plan(lab: Lab) -> list[Planned]:
     git = [one for name, path in places(lab).items() for one in (revision(lab, name, path), dirty(lab, name, path))]
     reads = [Look("/etc/os-release", "distribution"), Look(validator(lab), "the spec's NOT CHECKED HERE list")]
-    return [*version_commands(lab), *help_commands(lab), *git, *reads]
+    return [*version_commands(lab), *help_commands(lab), *git, *reads, *repairing.planned(lab)]
 
 
 def version_commands(lab: Lab) -> list[Command]:

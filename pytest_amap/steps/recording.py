@@ -8,7 +8,7 @@ from kit import files as kit_files
 from kit import record
 from pytest_amap.commands import Planned
 from pytest_amap.failures import StepFailed
-from pytest_amap.host import sessions
+from pytest_amap.host import identity, sessions
 from pytest_amap.host.lab import Lab
 from pytest_amap.parsers import Unreadable
 from pytest_amap.steps.prepare import kit, write
@@ -27,6 +27,7 @@ def membership(sandboxes: Lab) -> Lab:
                 raise StepFailed(f"sandbox get {member.name} showed {found.workspace}/{found.name}; nothing is recorded")
             write(lab, "membership", f"kit record {member.name}", record.plan(lab.home, member.name, found.id))
             lab.ids[member.name] = found.id
+    lab.run.facts |= identity.facts(lab)
     missing = [path.name for path in (lab.home.router, lab.home.selected) if not path.is_file()]
     if missing:
         raise StepFailed(f"after the last member {' and '.join(missing)} must be there; run amap kit record by hand and read what it says")

@@ -9,11 +9,15 @@ import pytest
 
 from pytest_amap.commands import Command, Look, Planned, unrecorded
 from pytest_amap.failures import StepFailed
+from pytest_amap.host import identity, intents
 from pytest_amap.host.delegating import GONE, ROUTER
 from pytest_amap.host.lab import Lab
 from pytest_amap.observations import Ran, Read
 from pytest_amap.parsers import Unreadable, roster, router_log
 from pytest_amap.steps.image import last_lines
+
+STARTED = "router.started"
+"""The announcement of the configuration the router was started with; no sandbox can have that name."""
 
 
 @dataclass(frozen=True)
@@ -29,14 +33,27 @@ def router(membership: Lab) -> Router:
     lab = membership
     state = running(lab.host.run(containers(lab)))
     if state == "running":
+        same_config(lab)
         lab.run.already["router"] = "its container runs"
     elif state:
         raise StepFailed(f"the router's container is {state}: {crash(lab)}; this suite never removes a container, do it yourself and run again")
     elif not lab.options.acts_on(6):
         raise StepFailed("the router does not run; run step 6 first")
     else:
+        intents.write(lab.home.evidence, STARTED, {"kind": intents.ROUTER, "config": identity.router_config(lab)})
         start(lab)
     return Router(published(lab))
+
+
+def same_config(lab: Lab) -> None:
+    """A router reads its configuration when it starts: one that we started with another is not the wanted one."""
+    announced = intents.load(lab.home.evidence, STARTED) or {}
+    then, now = announced.get("config"), identity.router_config(lab)
+    if then is not None and then != now:
+        raise StepFailed(
+            f"the router runs with another configuration (sha256 {then}) than router.json holds now (sha256 {now}); "
+            f"this suite never stops a router: remove it yourself ({lab.options.docker} rm -f {ROUTER}) and run again"
+        )
 
 
 def plan(lab: Lab) -> list[Planned]:

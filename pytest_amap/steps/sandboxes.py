@@ -100,30 +100,42 @@ def recognised(lab: Lab, member: Member, found: cli.Sandbox) -> cli.Sandbox:
     if (found.name, found.workspace) != (member.name, lab.fleet.workspace):
         raise StepFailed(f"sandbox get {member.name} showed {found.workspace}/{found.name}; look at the gateway")
     recorded = {one.name: one.id for one in membership.load(lab.home.membership) or ()}.get(member.name, "")
-    announced = lab.intents()
-    expected = recorded or announced.get(member.name, "")
+    announced = intents.load(lab.home.evidence, member.name)
+    expected = recorded or (str(announced.get("id", "")) if announced else "")
     if expected and expected != found.id:
         raise StepFailed(
             f"ID mismatch: {member.name} is {found.id}, recorded is {expected}: a reused name is another sandbox; "
             f"{membership.ANEW}"
         )
-    if not expected and member.name not in announced:
+    if not expected and announced is None:
         raise StepFailed(f"sandbox {member.name} ({found.id}) was not made by this suite; delete it yourself, or use another workspace")
-    announce(lab, member, found.id)
+    if announced and not announced.get("id"):
+        intents.write(lab.home.evidence, member.name, {**announced, "id": found.id})
+    if announced and (changed := differences(lab, member, announced)):
+        raise StepFailed(
+            f"sandbox {member.name} was made from {changed}: what is seen in it says nothing about this one; delete it "
+            f"yourself ({lab.commands.delete(member.name).shown()}), {membership.ANEW}, and run again"
+        )
     return found
+
+
+def differences(lab: Lab, member: Member, announced: dict[str, object]) -> str:
+    """What a sandbox of ours was made from, where that is no longer what this run would make it from."""
+    wanted = made_from(lab, member)
+    kept = {"image": "another image", "command": "another create command"}
+    return " and ".join(word for name, word in kept.items() if announced.get(name, wanted[name]) != wanted[name])
+
+
+def made_from(lab: Lab, member: Member) -> dict[str, str]:
+    """The image and the create command, by digest."""
+    command = files.sha256("\0".join(creation(lab, member).argv).encode())
+    return {"image": lab.run.facts.get("image", ""), "command": command}
 
 
 def announce(lab: Lab, member: Member, sandbox_id: str = "") -> None:
     """Say on disk that this member's sandbox is ours, before it is made and again when its id is known."""
-    argv = creation(lab, member).argv
-    about = {
-        "kind": "sandbox",
-        "workspace": lab.fleet.workspace,
-        "command": files.sha256("\0".join(argv).encode()),
-        "id": sandbox_id,
-    }
-    if intents.load(lab.home.evidence, member.name) != {"name": member.name, **about}:
-        intents.write(lab.home.evidence, member.name, about)
+    about = {"kind": intents.MEMBER, "workspace": lab.fleet.workspace, "id": sandbox_id}
+    intents.write(lab.home.evidence, member.name, about | made_from(lab, member))
 
 
 def create(lab: Lab, member: Member) -> cli.Sandbox:
