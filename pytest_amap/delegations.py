@@ -23,6 +23,8 @@ class Delegation:
     notice: str = ""
     reply: str = ""
     by_hand: bool = False
+    earlier: int = 0
+    """Placements that an older request of the same id had in the receiver's log: ids can start anew in an outbox."""
     problem: str = ""
     submitted: Ran | None = None
     result: Read | None = None
@@ -37,7 +39,8 @@ class Delegation:
 
     def placement(self) -> Placement | None:
         """The router's placing of the notice in the receiver's peer lane."""
-        return placed(text_of(self.receiver_audit), self.sender, self.request)
+        found = placements_of(text_of(self.receiver_audit), self.sender, self.request)
+        return next((one for one in found if one.notice_id == self.notice), None)
 
     def answer(self) -> Placement | None:
         """The router's placing of the reply, bound to the notice, in the sender's peer lane."""
@@ -53,16 +56,13 @@ def text_of(read: Read | None) -> str:
     return read.text or "" if read else ""
 
 
-def placed(log: str, sender: str, request: str) -> Placement | None:
-    """The placement of `request` from `sender` in a receiver's audit log."""
-    return next(
-        (
-            p
-            for p in audit.placements(audit.events(log))
-            if p.sender == sender and p.req_id == request and not p.in_reply_to
-        ),
-        None,
-    )
+def placements_of(log: str, sender: str, request: str) -> tuple[Placement, ...]:
+    """Every placement of a task `request` from `sender` in a receiver's audit log, the oldest first.
+
+    Ids are counted per outbox and the log outlives an outbox, so that more than one request may have had the id.
+    """
+    found = audit.placements(audit.events(log))
+    return tuple(one for one in found if (one.sender, one.req_id) == (sender, request) and not one.in_reply_to)
 
 
 def answered(log: str, replier: str, notice: str) -> Placement | None:

@@ -49,6 +49,8 @@ class FakeOpenShell:
     state_is_lost: bool = False
     never_ready: bool = False
     ignores_setting: bool = False
+    submitted: int = 0
+    waiting: list[str] = field(default_factory=list)
     ran: list[str] = field(default_factory=list)
     keyed: list[str] = field(default_factory=list)
     argvs: list[tuple[str, ...]] = field(default_factory=list)
@@ -104,8 +106,10 @@ class FakeOpenShell:
         box.phase = "Ready"
         if self.state_is_lost:
             box.files.clear()
-        if not self.refuses(box) and self.log(N1):
-            self.append(N1, "delivered")
+        if not self.refuses(box):
+            for notice in self.waiting:
+                self.append(notice, "delivered")
+            self.waiting.clear()
         return self.said()
 
     def refuses(self, box: Box) -> bool:
@@ -116,12 +120,21 @@ class FakeOpenShell:
         if box.phase != "Ready":
             return self.said(exit=1, stderr=f"Error:   × sandbox is not ready (phase: {box.phase})\n")
         inner = words[words.index("--") + 1 :]
-        if inner[2] == "submit":
-            self.append(N1, "held" if self.refuses(self.boxes["beta"]) else "delivered")
-            return self.said("Submitted request 00000007 to the relay drop-box x\n")
-        if inner[2] == "submit-result":
-            return self.said(json.dumps(result("accepted", "peer_routed", N1, inner[3])))
+        if "submit" in inner:
+            return self.submit()
+        if "submit-result" in inner:
+            return self.said(json.dumps(result("accepted", "peer_routed", N1, inner[-1])))
         return self.probe(box, inner)
+
+    def submit(self) -> Ran:
+        """Each request has the next id and notice, from 00000007 and N1 on."""
+        request, notice = f"{7 + self.submitted:08}", f"{int(N1, 16) + self.submitted:x}"
+        self.submitted += 1
+        refused = self.refuses(self.boxes["beta"])
+        self.append(notice, "held" if refused else "delivered", request)
+        if refused:
+            self.waiting.append(notice)
+        return self.said(f"Submitted request {request} to the relay drop-box x\n")
 
     def probe(self, box: Box, inner: list[str]) -> Ran:
         program, arguments = inner[:3], inner[3:]
@@ -149,16 +162,13 @@ class FakeOpenShell:
     def log_file(self, member: str) -> Path:
         return self.home.router_state / member / "audit" / "log.jsonl"
 
-    def log(self, notice: str) -> bool:
-        return self.log_file("beta").is_file() and notice in self.log_file("beta").read_text()
-
-    def append(self, notice: str, word: str) -> None:
+    def append(self, notice: str, word: str, request: str = "") -> None:
         """The router places the notice once, and takes the receiver's outcome in."""
         path = self.log_file("beta")
         for member in ("alpha", "beta"):
             self.log_file(member).parent.mkdir(parents=True, exist_ok=True)
             self.log_file(member).touch()
-        line = "" if self.log(notice) else placed(notice, "alpha", "beta", "00000007")
+        line = placed(notice, "alpha", "beta", request) if request else ""
         detail = "receiver refuses: crossSessionInbound is not `accept`" if word == "held" else ""
         with path.open("a") as file:
             file.write(line + outcome(notice, word, detail))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_amap.commands import Command, Look, Planned
-from pytest_amap.delegations import Delegation, answered, placed
+from pytest_amap.delegations import Delegation, answered, placements_of
 from pytest_amap.host import files
 from pytest_amap.host.lab import Lab, Member
 from pytest_amap.observations import Read
@@ -31,8 +31,12 @@ def audit_log(lab: Lab, member: str) -> Path:
     return lab.home.router_state / member / "audit" / "log.jsonl"
 
 
+def private_results(lab: Lab, sender: str) -> Path:
+    return lab.home.router_state / sender / "results"
+
+
 def private_result(lab: Lab, sender: str, request: str) -> Path:
-    return lab.home.router_state / sender / "results" / f"{request}.json"
+    return private_results(lab, sender) / f"{request}.json"
 
 
 def held_copy(lab: Lab, sender: str, request: str) -> Path:
@@ -48,13 +52,23 @@ def message_file(lab: Lab, member: str, notice: str) -> Path:
 
 
 def plant(lab: Lab, sender: Member, receiver: Member, subject: str, body: str = BODY) -> Delegation:
-    """Submit a request with the connector's own inbox-submit, through `sandbox exec`."""
+    """Submit a request with the connector's own inbox-submit, through `sandbox exec`.
+
+    An id that the router has answered before is no request of ours: it would answer `req_id_reused` and leave the
+    files of the first one, which then look like ours.
+    """
+    log = lab.host.read(os.fspath(audit_log(lab, receiver.name)), "placements before the request")
+    known = lab.host.listing(os.fspath(private_results(lab, sender.name)), f"requests of {sender.name} answered before")
     ran = lab.host.run(sender.submit(receiver.address, subject, body))
     request = submit.submitted(ran.stdout)
     planted = Delegation(sender.name, receiver.name, submitted=ran)
     if isinstance(request, Unreadable):
         return replace(planted, problem=f"nothing was submitted ({ran.said})")
-    return replace(planted, request=request)
+    if private_result(lab, sender.name, request).name in known.names:
+        why = f"request {request} is an old one: the router has answered that id before, and will refuse a new request"
+        return replace(planted, problem=f"{why}; the outbox of {sender.name} has lost its results and processed requests")
+    earlier = placements_of(log.text or "", sender.name, request)
+    return replace(planted, request=request, earlier=len(earlier))
 
 
 def watch_placement(lab: Lab, task: Delegation) -> Delegation:
@@ -63,7 +77,7 @@ def watch_placement(lab: Lab, task: Delegation) -> Delegation:
     waited = lab.host.wait_file(
         f"the notice of request {task.request} in {task.receiver}'s lane",
         os.fspath(audit_log(lab, task.receiver)),
-        lambda log: placed(log.text or "", task.sender, task.request),
+        lambda log: next(iter(placements_of(log.text or "", task.sender, task.request)[task.earlier :]), None),
         seconds=deadline,
         stop=either(not_routed(lab, task), router_gone(lab)),
     )
@@ -172,6 +186,8 @@ def planned(lab: Lab, sender: Member, receiver: Member, subject: str, body: str 
     """What plant and the watches run and read."""
     request, notice = "<request>", "<notice>"
     return [
+        Look(os.fspath(audit_log(lab, receiver.name)), "placements before the request"),
+        Look(os.fspath(private_results(lab, sender.name)), f"requests of {sender.name} answered before"),
         sender.submit(receiver.address, subject, body),
         Look(os.fspath(audit_log(lab, receiver.name)), "the placement"),
         Look(os.fspath(private_result(lab, sender.name, request)), "router's private result"),
