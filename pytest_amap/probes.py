@@ -1,6 +1,7 @@
 """Small programs that try one thing inside a sandbox, and how their answers are read. Pure.
 
-Each is run as `python3 -c PROGRAM ARG...` by `sandbox exec`, and prints one line: MARK and a JSON object.
+Each is run as `python3 -I -c PROGRAM ARG...` by `sandbox exec`, and prints one line: MARK and a JSON object.
+Isolated (-I): working directory and home are the agent's, and a json.py or usercustomize.py there would answer for it.
 No line with the mark means that the program did not run to its end, whatever the exit status says.
 Errors are reported by errno name, so that no locale or wording matters.
 """
@@ -25,7 +26,7 @@ def say(**found): print({MARK!r} + json.dumps(found), flush=True)
 
 
 def _program(body: str) -> tuple[str, ...]:
-    return ("python3", "-c", _START.strip() + "\n" + textwrap.dedent(body).strip() + "\n")
+    return ("python3", "-I", "-c", _START.strip() + "\n" + textwrap.dedent(body).strip() + "\n")
 
 
 def create(path: str, *, remove: bool) -> tuple[str, ...]:
@@ -135,12 +136,17 @@ def sessions(lister: str, home: str) -> tuple[str, ...]:
 
 
 def put(path: str, text: str) -> tuple[str, ...]:
-    """Write a file only where nothing is."""
+    """Write a file whole, and only where nothing is; a file that could not be written whole is not left there."""
     body = """
-        path, text = sys.argv[1], sys.argv[2]
+        path, text = sys.argv[1], sys.argv[2].encode()
+        def fill(f):
+            try:
+                if os.write(f, text) != len(text): raise OSError(errno.ENOSPC, "cut short")
+            except OSError: os.unlink(path); raise
+            finally: os.close(f)
         try:
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            f = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600); os.write(f, text.encode()); os.close(f); error = None
+            fill(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)); error = None
         except OSError as e: error = name(e)
         say(errno=error)
     """
@@ -202,20 +208,28 @@ def mounts(*targets: str) -> tuple[str, ...]:
 
 
 def turns(home: str, needle: str) -> tuple[str, ...]:
-    """Which transcript entries hold `needle`: the type and role of each, from Claude Code's own *.jsonl files."""
+    """Which transcript entries hold `needle`: the type and role of each, from Claude Code's own *.jsonl files.
+
+    They are the agent's to write: only regular files are read, up to 64 MiB, and no link is followed.
+    """
     body = """
-        import glob
+        import glob, stat
+        def lines(path):
+            try: f = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            except OSError: return []
+            info = os.fstat(f)
+            if not stat.S_ISREG(info.st_mode) or info.st_size > 64 << 20: os.close(f); return []
+            with os.fdopen(f, encoding="utf-8", errors="replace") as stream: return stream.read(64 << 20).split("\\n")
         found, files = [], sorted(glob.glob(os.path.join(sys.argv[1], ".claude/projects/*/*.jsonl")))[-50:]
-        for file in files:
-            with open(file, encoding="utf-8", errors="replace") as f:
-                for line in f:
-                    if sys.argv[2] in line:
-                        try: entry = json.loads(line)
-                        except ValueError: continue
-                        message = entry.get("message") if isinstance(entry.get("message"), dict) else {}
-                        content = message.get("content", "")
-                        tool = isinstance(content, list) and any(isinstance(b, dict) and b.get("type") == "tool_result" for b in content)
-                        found.append(dict(type=str(entry.get("type")), role=str(message.get("role")), tool=tool))
+        for line in (line for file in files for line in lines(file) if sys.argv[2] in line):
+            try: entry = json.loads(line)
+            except (ValueError, RecursionError): continue
+            if not isinstance(entry, dict): continue
+            message = entry.get("message") if isinstance(entry.get("message"), dict) else {}
+            content = message.get("content", "")
+            blocks = [b for b in content if isinstance(b, dict)] if isinstance(content, list) else []
+            tool = any(b.get("type") == "tool_result" for b in blocks)
+            found.append(dict(type=str(entry.get("type")), role=str(message.get("role")), tool=tool))
         say(files=len(files), found=found[:50])
     """
     return (*_program(body), home, needle)

@@ -137,22 +137,22 @@ class FakeOpenShell:
         return self.said(f"Submitted request {request} to the relay drop-box x\n")
 
     def probe(self, box: Box, inner: list[str]) -> Ran:
-        program, arguments = inner[:3], inner[3:]
-        if program == [*probes.sessions(LISTER, SANDBOX_HOME)[:3]]:
+        program, arguments = inner[:4], inner[4:]
+        if program == [*probes.sessions(LISTER, SANDBOX_HOME)[:4]]:
             return self.answer(main=2, rows=[] if self.never_ready else [READY_ROW])
         path, text = arguments[0], arguments[1] if len(arguments) > 1 else ""
         there = box.files.get(path)
         state = "absent" if there is None else "ours" if there == text else "other"
-        if program == [*probes.state("", "")[:3]]:
+        if program == [*probes.state("", "")[:4]]:
             return self.answer(state=state)
-        if program == [*probes.put("", "")[:3]]:
+        if program == [*probes.put("", "")[:4]]:
             box.files[path] = text
             return self.answer(errno=None)
-        if program == [*probes.take_back("", "")[:3]]:
+        if program == [*probes.take_back("", "")[:4]]:
             if state == "ours":
                 del box.files[path]
             return self.answer(state="other" if state == "other" else "absent")
-        if program == [*probes.names_in("")[:3]]:
+        if program == [*probes.names_in("")[:4]]:
             return self.answer(errno="EACCES" if path.endswith("peer") else None, names=["notices"])
         raise AssertionError(inner)
 

@@ -65,8 +65,8 @@ def plant(lab: Lab, sender: Member, receiver: Member, subject: str, body: str = 
     if isinstance(request, Unreadable):
         return replace(planted, problem=f"nothing was submitted ({ran.said})")
     if private_result(lab, sender.name, request).name in known.names:
-        why = f"request {request} is an old one: the router has answered that id before, and will refuse a new request"
-        return replace(planted, problem=f"{why}; the outbox of {sender.name} has lost its results and processed requests")
+        why = f"request {request} is an old one: the router has answered that id before, and refuses a new request"
+        return replace(planted, problem=f"{why}; {sender.name}'s outbox has lost its results and processed requests")
     earlier = placements_of(log.text or "", sender.name, request)
     return replace(planted, request=request, earlier=len(earlier))
 
@@ -106,7 +106,7 @@ def watch_outcome(
 
 
 def watch_reply(lab: Lab, task: Delegation) -> Delegation:
-    """Until the reply stands in the sender's lane: the audit line comes before the notice file, so both must be there."""
+    """Until the reply stands in the sender's lane: the audit line comes before the file, so both must be there."""
 
     def there(log: Read) -> str | None:
         found = answered(log.text or "", task.receiver, task.notice)
