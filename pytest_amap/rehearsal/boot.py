@@ -11,13 +11,17 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import sys
+
+import yaml
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 from pytest_amap.rehearsal import containers, layout, oslog, sandboxes, settings, store
 from pytest_amap.rehearsal.boxes.start import StartFailed
 from pytest_amap.rehearsal.gateway import config, daemon
+from pytest_amap.rehearsal.images import library
 from pytest_amap.rehearsal.sabotage import host as sabotage
 from pytest_amap.rehearsal.sabotage import watch
 
@@ -28,13 +32,13 @@ PROGRAMS = {
 }
 _LAUNCHER = """\
 #!/bin/sh
-exec {python} -I {engine}/run.py {module} "$@"
+exec {python} -I -S {engine}/run.py {module} "$@"
 """
 _RUN = """\
 import importlib
 import sys
 
-sys.path.insert(0, __file__.rpartition("/")[0])
+sys.path[:0], sys.path[len(sys.path):] = [__file__.rpartition("/")[0]], [{packages!r}]
 sys.exit(importlib.import_module(sys.argv[1]).main(sys.argv[2:]))
 """
 _MADE_UP = "Made up for a rehearsal: nothing in the rehearsal's world speaks TLS.\n"
@@ -60,6 +64,8 @@ def lay_out() -> None:
     for directory, mode in layout.boot_directories():
         directory.mkdir(parents=True, exist_ok=True)
         directory.chmod(mode)
+    for scratch in layout.IMAGES.glob(f"{library.SCRATCH}*"):  # of a build that was killed
+        shutil.rmtree(scratch, ignore_errors=True)
     settings.save_defaults()
     sabotage.restore()
     if not layout.GATEWAY_TOML.exists():
@@ -67,7 +73,9 @@ def lay_out() -> None:
 
 
 def write_programs(python: str) -> None:
-    store.text(layout.ENGINE / "run.py", _RUN, 0o644)
+    # Without `site`, which takes longer than most of the programs; PyYAML is all they need of its packages.
+    packages = os.path.dirname(os.path.dirname(yaml.__file__))
+    store.text(layout.ENGINE / "run.py", _RUN.format(packages=packages), 0o644)
     for name, module in PROGRAMS.items():
         text = _LAUNCHER.format(python=shlex.quote(python), engine=layout.ENGINE, module=module)
         store.text(layout.BIN / name, text, 0o755)

@@ -27,6 +27,7 @@ from typing import Any
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 from pytest_amap.rehearsal import faults, kernel, landlock, layout, refusal
+from pytest_amap.rehearsal.sabotage import spec
 
 CANNOT_ENTER = 97
 CALLER_GONE = 98
@@ -203,6 +204,7 @@ def build(settings: Settings) -> None:
     kernel.mount("proc", "/proc", "proc", kernel.NOSUID | kernel.NODEV | kernel.NOEXEC)
     kernel.set_hostname(layout.HOSTNAME)
     kernel.loopback_up()
+    spec.plant(layout.RUN / "amap-spec", layout.RUN / "validate.py", settings.faults)
     (layout.ENGINE / "pytest_amap" / "__init__.py").touch()
     layout.FAULTS.write_text(json.dumps(settings.faults))
 

@@ -90,7 +90,7 @@ class Gate:
     def denied(self, message: str) -> None:
         if self.network.logged:
             text, age = lines.denial(message)
-            oslog.event(self.spec.directory, text, age)
+            threading.Timer(lines.delay(), oslog.event, (self.spec.directory, text, age + lines.delay())).start()
 
     def programs(self, protocol: str, port: int) -> list[owner.Program]:
         return owner.lineage(self.box, self.spec.image_root, protocol, port)

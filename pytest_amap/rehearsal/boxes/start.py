@@ -18,7 +18,8 @@ from .spec import BoxSpec
 from .supervisor import Supervisor
 
 _ENGINE_FAILED = 125
-SUPERVISOR_COMMAND = "/.openshell/runtime/openshell-sandbox\0--bootstrap\0/.openshell/channel/sandbox/bootstrap.json"
+_SANDBOX_INIT = "/.openshell/runtime/openshell-sandbox\0--bootstrap\0/.openshell/channel/sandbox/bootstrap.json"
+_CONTAINER_INIT = "/sbin/docker-init\0--"
 
 
 class StartFailed(Exception):
@@ -161,7 +162,7 @@ def _be_box(
         code = _ENGINE_FAILED
         try:
             kernel.die_with_parent()
-            kernel.rename_process(SUPERVISOR_COMMAND)
+            kernel.rename_process(_SANDBOX_INIT if spec.workspace else _CONTAINER_INIT)
             rootfs.build(spec, f"{spec.directory}/mnt")
             code = Supervisor(spec, control, descriptors).run(tell)
         except BaseException:

@@ -14,6 +14,7 @@ from .. import layout, store
 from ..boxes.rootfs import INTERPRETER
 
 AGENT = layout.ENGINE / "pytest_amap" / "rehearsal" / "agent"
+SCRATCH = ".build-"
 _PASSWD = "root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"
 _GROUP = "root:x:0:\nnogroup:x:65534:\n"
 
@@ -119,7 +120,7 @@ def install(source: Path, target: Path) -> None:
 
 
 def scratch_directory() -> Path:
-    return Path(tempfile.mkdtemp(prefix=".build-", dir=layout.IMAGES))
+    return Path(tempfile.mkdtemp(prefix=SCRATCH, dir=layout.IMAGES))
 
 
 def digest(*parts: bytes) -> str:

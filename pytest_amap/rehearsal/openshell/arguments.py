@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from .errors import UsageError
+from .errors import CliError, UsageError
 
 
 @dataclass(frozen=True)
@@ -50,14 +51,22 @@ class Arguments:
 
 @dataclass(frozen=True)
 class Command:
-    """One command: its words, its own options, its positionals as usage shows them, and what runs it."""
+    """One command: its words, its own options, its positionals as usage shows them.
+
+    `runs` is `module.function` of this package, loaded when the command is run: a host starts many commands, and what
+    one of them needs is slow to load for all the others.
+    """
 
     words: tuple[str, ...]
     about: str
-    run: Callable[[Arguments], int]
+    runs: str
     options: tuple[Option, ...] = ()
     positionals: tuple[str, ...] = ()
     trailing: bool = False
+
+    def load(self) -> Callable[[Arguments], int]:
+        module, _, function = self.runs.partition(".")
+        return getattr(importlib.import_module(f"{__package__}.{module}"), function)
 
     def usage(self) -> str:
         parts = ["Usage: openshell", *self.words, "[OPTIONS]", *self.positionals]
@@ -137,3 +146,16 @@ def _check(command: Command, found: Arguments, known: dict[str, Option]) -> None
         command.positionals
     ):
         raise UsageError(f"unexpected argument '{found.positionals[len(command.positionals)]}' found")
+
+
+def pairs(words: list[str], flag: str) -> dict[str, str]:
+    """The values of a repeatable KEY=VALUE flag."""
+    found = {}
+    for word in words:
+        name, separator, value = word.partition("=")
+        if not separator or not name:
+            raise CliError(f"{flag} expects KEY=VALUE, got '{word}'")
+        if name.startswith("OPENSHELL_") and flag == "--env":
+            raise CliError(f"environment variable '{name}' is reserved")
+        found[name] = value
+    return found

@@ -13,8 +13,8 @@ from pathlib import Path
 from .. import oslog, sandboxes, settings, store
 from ..boxes.start import StartFailed
 from ..images import library
-from . import driverconfig, policies, providers, view
-from .arguments import Arguments
+from . import driverconfig, policies, policyfile, providers, view
+from .arguments import Arguments, pairs
 from .errors import CliError, UsageError, refused
 from .gateways import needed
 
@@ -33,24 +33,12 @@ def check_name(name: str) -> None:
         raise refused("InvalidArgument", "name must not contain consecutive hyphens")
 
 
-def pairs(words: list[str], flag: str) -> dict[str, str]:
-    found = {}
-    for word in words:
-        name, separator, value = word.partition("=")
-        if not separator or not name:
-            raise CliError(f"{flag} expects KEY=VALUE, got '{word}'")
-        if name.startswith("OPENSHELL_") and flag == "--env":
-            raise CliError(f"environment variable '{name}' is reserved")
-        found[name] = value
-    return found
-
-
 def create(arguments: Arguments) -> int:
     driver_config = driverconfig.parse(arguments.last("driver-config-json"))
     environment = pairs(arguments.all("env"), "--env")
     labels = pairs(arguments.all("label"), "--label")
     policy_file = arguments.last("policy")
-    policy = policies.read(Path(policy_file)) if policy_file else None
+    policy = policyfile.read(Path(policy_file)) if policy_file else None
     if arguments.has("restart-policy") and settings.current().version < (0, 1, 3):
         raise UsageError("unexpected argument '--restart-policy' found")
     needed(arguments)

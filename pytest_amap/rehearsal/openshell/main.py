@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from .. import settings
 from ..sabotage import answers
-from . import create, gateways, policy, provider, sandbox
 from .arguments import Command, Option, read
 from .errors import CliError, UsageError, box
 
@@ -82,36 +81,36 @@ _ALIASES = {
 def commands() -> tuple[Command, ...]:
     restart = (_RESTART,) if settings.current().version >= (0, 1, 3) else ()
     return (
-        Command(("status",), "Show gateway status", gateways.status, (_OUTPUT,)),
-        Command(("gateway", "add"), "Register a gateway", gateways.add,
+        Command(("status",), "Show gateway status", "gateways.status", (_OUTPUT,)),
+        Command(("gateway", "add"), "Register a gateway", "gateways.add",
                 (Option("--name", "NAME"), Option("--local"), Option("--remote", "SSH")), ("<ENDPOINT>",)),
-        Command(("gateway", "list"), "List registered gateways", gateways.list_, (_OUTPUT,)),
-        Command(("gateway", "info"), "Show what the gateway says of itself", gateways.info, (_OUTPUT,)),
-        Command(("gateway", "select"), "Set the active gateway", gateways.select, (), ("<NAME>",)),
-        Command(("sandbox", "create"), "Create a sandbox", create.create, (*_CREATE, *restart), (), True),
-        Command(("sandbox", "get"), "Show a sandbox", sandbox.get,
+        Command(("gateway", "list"), "List registered gateways", "gateways.list_", (_OUTPUT,)),
+        Command(("gateway", "info"), "Show what the gateway says of itself", "gateways.info", (_OUTPUT,)),
+        Command(("gateway", "select"), "Set the active gateway", "gateways.select", (), ("<NAME>",)),
+        Command(("sandbox", "create"), "Create a sandbox", "create.create", (*_CREATE, *restart), (), True),
+        Command(("sandbox", "get"), "Show a sandbox", "sandbox.get",
                 (Option("--policy-only", conflicts=("--output",)), _OUTPUT), ("<NAME>",)),
-        Command(("sandbox", "list"), "List sandboxes", sandbox.list_, _LIST),
-        Command(("sandbox", "exec"), "Run a command in a sandbox", sandbox.execute, _EXEC, (), True),
-        Command(("sandbox", "connect"), "Attach to the main process", sandbox.connect, (), ("<NAME>",)),
-        Command(("sandbox", "stop"), "Stop a sandbox", sandbox.stop, (), ("<NAME>",)),
-        Command(("sandbox", "start"), "Start a sandbox", sandbox.start, (), ("<NAME>",)),
-        Command(("sandbox", "delete"), "Delete sandboxes", sandbox.delete, (Option("--all"),), ("[NAME]...",)),
-        Command(("logs",), "Show a sandbox's log", sandbox.logs, _LOGS, ("<NAME>",)),
-        Command(("policy", "get"), "Show a sandbox's policy", policy.get,
+        Command(("sandbox", "list"), "List sandboxes", "sandbox.list_", _LIST),
+        Command(("sandbox", "exec"), "Run a command in a sandbox", "sandbox.execute", _EXEC, (), True),
+        Command(("sandbox", "connect"), "Attach to the main process", "sandbox.connect", (), ("<NAME>",)),
+        Command(("sandbox", "stop"), "Stop a sandbox", "sandbox.stop", (), ("<NAME>",)),
+        Command(("sandbox", "start"), "Start a sandbox", "sandbox.start", (), ("<NAME>",)),
+        Command(("sandbox", "delete"), "Delete sandboxes", "sandbox.delete", (Option("--all"),), ("[NAME]...",)),
+        Command(("logs",), "Show a sandbox's log", "sandbox.logs", _LOGS, ("<NAME>",)),
+        Command(("policy", "get"), "Show a sandbox's policy", "policy.get",
                 (Option("--full"), Option("--base", conflicts=("--full",)), _OUTPUT), ("<NAME>",)),
-        Command(("provider", "list"), "List providers", provider.list_, (_OUTPUT,)),
-        Command(("provider", "get"), "Show a provider", provider.get, (), ("<NAME>",)),
-        Command(("provider", "create"), "Create a provider", provider.create,
+        Command(("provider", "list"), "List providers", "provider.list_", (_OUTPUT,)),
+        Command(("provider", "get"), "Show a provider", "provider.get", (), ("<NAME>",)),
+        Command(("provider", "create"), "Create a provider", "provider.create",
                 (Option("--name", "NAME"), Option("--type", "TYPE"), Option("--credential", "KEY[=VALUE]"))),
-        Command(("provider", "delete"), "Delete providers", provider.delete, (), ("<NAME>...",)),
-        Command(("provider", "list-profiles"), "List provider profiles", provider.list_profiles, (_OUTPUT,)),
-        Command(("provider", "profile", "lint"), "Check a profile", provider.lint, (_FILE,)),
-        Command(("provider", "profile", "import"), "Import a profile", provider.import_, (_FILE, Option("--global"))),
-        Command(("provider", "profile", "update"), "Update a profile", provider.update,
+        Command(("provider", "delete"), "Delete providers", "provider.delete", (), ("<NAME>...",)),
+        Command(("provider", "list-profiles"), "List provider profiles", "provider.list_profiles", (_OUTPUT,)),
+        Command(("provider", "profile", "lint"), "Check a profile", "provider.lint", (_FILE,)),
+        Command(("provider", "profile", "import"), "Import a profile", "provider.import_", (_FILE, Option("--global"))),
+        Command(("provider", "profile", "update"), "Update a profile", "provider.update",
                 (_FILE, Option("--global")), ("<ID>",)),
-        Command(("provider", "profile", "export"), "Export a profile", provider.export, (_OUTPUT,), ("<ID>",)),
-        Command(("provider", "profile", "delete"), "Delete profiles", provider.delete_profile, (), ("<ID>...",)),
+        Command(("provider", "profile", "export"), "Export a profile", "provider.export", (_OUTPUT,), ("<ID>",)),
+        Command(("provider", "profile", "delete"), "Delete profiles", "provider.delete_profile", (), ("<ID>...",)),
     )  # fmt: skip
 
 
@@ -171,7 +170,7 @@ def main(argv: list[str]) -> int:
             print(command.help(GLOBAL), end="")
             return 0
         arguments = read([*before, *words], command, GLOBAL)
-        return answers.guard(command.words, arguments, lambda: command.run(arguments))
+        return answers.guard(command.words, arguments, lambda: command.load()(arguments))
     except Overview as overview:
         print(overview, end="")
         return 0

@@ -18,8 +18,7 @@ from .. import oslog, sandboxes, settings, store
 from ..boxes import client
 from ..boxes.start import StartFailed
 from . import policies, view
-from .arguments import Arguments
-from .create import pairs
+from .arguments import Arguments, pairs
 from .errors import CliError, UsageError, refused
 from .gateways import needed
 

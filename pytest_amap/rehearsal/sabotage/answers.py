@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
+import os
 import re
+import signal
 import sys
+import tempfile
 from collections.abc import Callable
-
-import yaml
 
 from .. import planted, sandboxes
 from ..openshell.arguments import Arguments
@@ -19,6 +18,7 @@ Answer = Callable[[tuple[str, ...], Arguments, Run], int]
 
 _PROBED = ("/opt/amap/lanes/inbox", "/opt/amap/lanes/peer", "mail.example.org")
 _EXEC = ("sandbox", "exec")
+_MARK = "AMAP-PROBE "
 
 
 def guard(words: tuple[str, ...], arguments: Arguments, run: Run) -> int:
@@ -86,18 +86,45 @@ def _flood() -> int:
     return 0
 
 
+def _hang() -> int:
+    while True:
+        signal.pause()
+
+
+def _undelivered(words: tuple[str, ...], arguments: Arguments, run: Run) -> int:
+    code = run()
+    if not _probing(words, arguments):
+        return code
+    raise CliError("exec output delivery failed", ("the output streams stayed open for 30s after the command ended",))
+
+
 def _filter(concerned: Callable[[tuple[str, ...], Arguments], bool], change: Callable[[str], str]) -> Answer:
     """The command runs; what it prints is changed."""
 
     def answer(words: tuple[str, ...], arguments: Arguments, run: Run) -> int:
         if not concerned(words, arguments):
             return run()
-        with contextlib.redirect_stdout(io.StringIO()) as printed:
-            code = run()
-        sys.stdout.write(change(printed.getvalue()))
+        code, printed = _printed(run)
+        sys.stdout.write(change(printed))
         return code
 
     return answer
+
+
+def _printed(run: Run) -> tuple[int, str]:
+    """The exit code and what went to descriptor 1, which exec hands into the sandbox."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    with tempfile.TemporaryFile() as file:
+        try:
+            os.dup2(file.fileno(), 1)
+            code = run()
+            sys.stdout.flush()
+        finally:
+            os.dup2(kept, 1)
+            os.close(kept)
+        file.seek(0)
+        return code, file.read().decode(errors="replace")
 
 
 def _policy_listing(words: tuple[str, ...], arguments: Arguments) -> bool:
@@ -115,6 +142,8 @@ def _notice(words: tuple[str, ...], arguments: Arguments, run: Run) -> int:
 
 
 def _flow_style(text: str) -> str:
+    import yaml  # of all commands only this fault's needs it
+
     return yaml.safe_dump(yaml.safe_load(text), default_flow_style=True)
 
 
@@ -133,6 +162,10 @@ ANSWERS: dict[str, Answer] = {
     "exec-command-missing": _on(_probing, _says("/bin/bash: line 1: python3: command not found", 127)),
     "exec-not-executable": _on(_probing, _says("/bin/bash: line 1: /usr/bin/python3: Permission denied", 126)),
     "exec-flood": _on(_probing, _flood),
+    "exec-hangs": _on(_probing, _hang),
+    "exec-answer-cut": _filter(_probing, lambda text: text[: len(_MARK) + 9]),
+    "exec-delivery-failure": _undelivered,
+    "status-garbled": _filter(_is("status"), lambda text: "Gateway: up\n"),
     "logs-failing": _on(_is("logs"), _fails("transport error", "error reading a body from connection")),
     "logs-empty": _filter(_is("logs"), lambda text: ""),
     "logs-garbled": _filter(_is("logs"), lambda text: re.sub(r"[\[\]]", "|", text)),

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from .. import planted
+from .. import landlock, layout, planted
 from ..boxes.spec import BoxSpec, Endpoint, Mount
 from ..store import Record
 
@@ -21,6 +21,8 @@ LANES = "/opt/amap/lanes"
 INBOX, PEER, OUTBOX = f"{LANES}/inbox", f"{LANES}/peer", f"{LANES}/outbox"
 PAYLOAD, ROSTER = "/opt/amap/payload", "/opt/amap/roster"
 MAIL = "mail.example.org"
+MIRRORS = layout.DISK / "mirrors"
+"""Where lanes lie that are not the host's own, by their path below the home."""
 
 
 def reshape(spec: BoxSpec) -> BoxSpec:
@@ -56,14 +58,7 @@ def _remount(target: str, **changes: Any) -> Reshape:
 
 def _open(target: str) -> Reshape:
     """Writable mount and writable rule; the listing stays as it was."""
-
-    def apply(spec: BoxSpec) -> BoxSpec:
-        spec = _remount(target, read_only=False)(spec)
-        if spec.rules is None:
-            return spec
-        return replace(spec, rules=replace(spec.rules, read_write=(*spec.rules.read_write, target)))
-
-    return apply
+    return lambda spec: _rule("read_write", target)(_remount(target, read_only=False)(spec))
 
 
 def _unmount(target: str) -> Reshape:
@@ -78,6 +73,10 @@ def _unrule(target: str) -> Reshape:
         return replace(spec, rules=replace(spec.rules, read_only=kept))
 
     return apply
+
+
+def _handle(rights: int) -> Reshape:
+    return lambda spec: replace(spec, rules=spec.rules and replace(spec.rules, handled=rights))
 
 
 def _lane_of_another(spec: BoxSpec) -> BoxSpec:
@@ -106,6 +105,41 @@ def _submount(spec: BoxSpec) -> BoxSpec:
 
 def _missing_source(spec: BoxSpec) -> BoxSpec:
     return replace(spec, mounts=(*spec.mounts, Mount(f"{spec.directory}/gone", "/opt/amap/gone", True)))
+
+
+def _from(target: str, fill: Callable[[Path, Path], None], **changes: Any) -> Reshape:
+    """The mount's source is a directory of the sandbox's own, filled from the real one when it starts."""
+
+    def apply(spec: BoxSpec) -> BoxSpec:
+        def elsewhere(mount: Mount) -> Mount:
+            own = MIRRORS / Path(mount.source).relative_to(layout.HOME)
+            if not own.exists():
+                own.mkdir(parents=True)
+            fill(Path(mount.source), own)
+            return replace(mount, source=str(own), **changes)
+
+        return replace(spec, mounts=tuple(elsewhere(item) if item.target == target else item for item in spec.mounts))
+
+    return apply
+
+
+def _copy(source: Path, own: Path) -> None:
+    shutil.copytree(source, own, dirs_exist_ok=True)
+
+
+def _rule(mode: str, target: str) -> Reshape:
+    """A rule that the policy does not list."""
+
+    def apply(spec: BoxSpec) -> BoxSpec:
+        if spec.rules is None:
+            return spec
+        return replace(spec, rules=replace(spec.rules, **{mode: (*getattr(spec.rules, mode), target)}))
+
+    return apply
+
+
+def _overlay(spec: BoxSpec) -> BoxSpec:
+    return _rule("read_write", INBOX)(_from(INBOX, _copy, read_only=False)(spec))
 
 
 def _endpoints(change: Callable[[tuple[Endpoint, ...]], tuple[Endpoint, ...]], **network: Any) -> Reshape:
@@ -145,15 +179,13 @@ def _agent(**switches: Any) -> Reshape:
 
 
 def _socket_elsewhere(spec: BoxSpec) -> BoxSpec:
-    spec = _agent(socket_dir="/dev/shm/cc-socks")(spec)
-    if spec.rules is None:
-        return spec
-    return replace(spec, rules=replace(spec.rules, read_write=(*spec.rules.read_write, "/dev/shm")))
+    return _rule("read_write", "/dev/shm")(_agent(socket_dir="/dev/shm/cc-socks")(spec))
 
 
 SPECS: dict[str, Reshape] = {
     "inbox-writable": _remount(INBOX, read_only=False),
     "inbox-open": _open(INBOX),
+    "inbox-overlaid": _overlay,
     "peer-writable": _remount(PEER, read_only=False),
     "payload-writable": _remount(PAYLOAD, read_only=False),
     "payload-open": _open(PAYLOAD),
@@ -163,17 +195,31 @@ SPECS: dict[str, Reshape] = {
     "writable-submount": _submount,
     "outbox-read-only": _remount(OUTBOX, read_only=True),
     "peer-unmounted": _unmount(PEER),
+    "peer-is-a-copy": _from(PEER, _copy),
+    "peer-notices-empty": _from(PEER, _copy),
+    "peer-ruled-anyway": _rule("read_only", PEER),
+    "landlock-v2-rights": _handle(landlock.V2),
     "landlock-missing": lambda spec: replace(spec, rules=None),
     "lane-skipped": _unrule(INBOX),
     "exec-unconfined": lambda spec: replace(spec, exec_confined=False),
     "network-open": _endpoints(_reach_mail),
     "mail-reached-unlogged": _endpoints(_reach_mail, logged=False),
     "denial-unlogged": _endpoints(lambda endpoints: endpoints, logged=False),
+    "network-closed": _endpoints(lambda endpoints: ()),
+    "provider-binaries-differ": _endpoints(
+        lambda endpoints: tuple(replace(item, binaries=("/usr/local/bin/agent",)) for item in endpoints)
+    ),
     "provider-unreachable": _endpoints(lambda endpoints: tuple(replace(item, binaries=()) for item in endpoints)),
     "denials-by-connect": _style("connect"),
     "denials-by-proxy": _style("proxy"),
     "silent-refusal": _agent(silent_refuse=True),
+    "setting-ignored": _agent(never_tightens=True),
+    "never-replies": _agent(never_reply=True),
     "never-a-turn": _agent(never_turn=True),
+    "two-sessions": _agent(two_sessions=True),
+    "no-session-socket": _agent(no_socket=True),
+    "key-file-missing": _agent(no_key_file=True),
+    "first-run-question": _agent(first_run_question=True),
     "socket-elsewhere": _socket_elsewhere,
     "uid-differs": lambda spec: replace(spec, uid=spec.uid + 1),
     "gid-differs": lambda spec: replace(spec, gid=spec.gid + 1),
@@ -230,6 +276,15 @@ def _leave_settings(record: Record, directory: Path) -> None:
         (own / "settings.local.json").write_text('{"crossSessionInbound": "accept"}\n')
 
 
+def _block_daemon(record: Record, directory: Path) -> None:
+    """A file stands where the daemon keeps its claims."""
+    claims = directory / "sandbox" / ".claude" / "connector"
+    if claims.is_dir():
+        shutil.rmtree(claims)
+    claims.parent.mkdir(parents=True, exist_ok=True)
+    claims.touch()
+
+
 def _lose_workspace(record: Record, directory: Path) -> None:
     if record["started_at"] is not None:
         shutil.rmtree(directory / "sandbox")
@@ -238,16 +293,20 @@ def _lose_workspace(record: Record, directory: Path) -> None:
 
 BEFORE: dict[str, Callable[[Record, Path], None]] = {
     "settings-left-behind": _leave_settings,
+    "daemon-down": _block_daemon,
     "workspace-lost": _lose_workspace,
 }
 
 
-def _remake_source(spec: BoxSpec) -> None:
-    source = next((item.source for item in spec.mounts if item.target == INBOX), None)
-    if source is None or os.path.exists(f"{source}.before"):
-        return
-    os.rename(source, f"{source}.before")
-    shutil.copytree(f"{source}.before", source)
+def _remake(target: str) -> Callable[[BoxSpec], None]:
+    def after(spec: BoxSpec) -> None:
+        source = next((item.source for item in spec.mounts if item.target == target), None)
+        if source is None or os.path.exists(f"{source}.before"):
+            return
+        os.rename(source, f"{source}.before")
+        shutil.copytree(f"{source}.before", source)
+
+    return after
 
 
-AFTER: dict[str, Callable[[BoxSpec], None]] = {"source-remade": _remake_source}
+AFTER: dict[str, Callable[[BoxSpec], None]] = {"source-remade": _remake(INBOX), "peer-remade": _remake(PEER)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable
+from pathlib import Path
 
 from .. import layout, planted, store
 from ..gateway import daemon
@@ -13,6 +14,9 @@ from ..store import Record
 _IP_FREEBIND = 15  # an address no interface has, as the Docker bridge's would be here
 _KEPT = layout.GATEWAY_TOML.with_name("gateway.toml.before-the-fault")
 _ENVIRONMENT = layout.CONFIG / "gateway.env"
+
+
+ADDRESSES = {"gateway-any-address": "0.0.0.0", "gateway-any-both": "[::]"}
 
 
 def restore() -> None:
@@ -40,11 +44,12 @@ def spoil() -> None:
 
 def bind_environment() -> None:
     """Before the gateway starts: its environment overrules its file."""
-    if "gateway-any-address" in planted.everything():
+    for name in planted.among(ADDRESSES):
         if not _KEPT.exists():
             store.text(_KEPT, layout.GATEWAY_TOML.read_text(), 0o600)
-        store.text(_ENVIRONMENT, "OPENSHELL_BIND_ADDRESS=0.0.0.0:17670\n", 0o600)
-        os.environ["OPENSHELL_BIND_ADDRESS"] = f"0.0.0.0:{layout.GATEWAY_PORT}"
+        address = f"{ADDRESSES[name]}:{layout.GATEWAY_PORT}"
+        store.text(_ENVIRONMENT, f"OPENSHELL_BIND_ADDRESS={address}\n", 0o600)
+        os.environ["OPENSHELL_BIND_ADDRESS"] = address
 
 
 def strangers() -> list[Record]:
@@ -130,17 +135,34 @@ def _ss(script: str) -> Callable[[], None]:
     return lambda: store.text(layout.BIN / "ss", f"#!/bin/sh\n{script}\n", 0o755)
 
 
+def _preflight(script: str) -> Callable[[], None]:
+    """The daemon runs already; only what is asked of the program from now on changes."""
+
+    def plant() -> None:
+        program = layout.BIN / "openshell-gateway"
+        store.text(program, f'#!/bin/sh\n[ "$1" != config ] || {{ {script}; }}\n{_tail(program)}', 0o755)
+
+    return plant
+
+
+def _tail(program: Path) -> str:
+    return program.read_text().partition("\n")[2]
+
+
 _REAL_SS = 'real() { PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin ss "$@"; }\nreal "$@"'
 
 EFFECTS: dict[str, Callable[[], None]] = {
     "gateway-bridge-listener": lambda: _listen_also("172.18.0.1", socket.AF_INET),
     "gateway-any-ipv6": lambda: _listen_also("::", socket.AF_INET6),
     "key-readable": _show_key,
+    "preflight-red": _preflight(
+        "echo 'Error: configuration preflight failed: unknown field `enable_bind_mounts`' >&2; exit 1"
+    ),
+    "preflight-missing": _preflight("echo 'exec format error' >&2; exit 126"),
     "ss-glued": _ss(f"{_REAL_SS} | sed 's/^LISTEN */LISTEN/'"),
     "ss-unparsable": _ss(f"{_REAL_SS} | sed 's/^LISTEN.*:17670.*/LISTEN<row of :17670 withheld>/'"),
     "ss-failing": _ss("echo 'Cannot open netlink socket: Protocol not supported' >&2; exit 1"),
 }
 
 # Planted by the functions above that look for them themselves.
-ELSEWHERE = ("gateway-any-address", "gateway-daemon-down", "foreign-sandbox")
-
+ELSEWHERE = ("gateway-daemon-down", "foreign-sandbox")

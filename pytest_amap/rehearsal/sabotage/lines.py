@@ -12,6 +12,11 @@ Line = tuple[str, float]
 """A message, and how many seconds ago it is dated."""
 
 
+def delay() -> float:
+    """Seconds that a denial takes to reach the log."""
+    return 2.0 if "denial-logged-late" in planted.everything() else 0.0
+
+
 def denial(message: str) -> Line:
     line = (message, 0.0)
     for name in planted.among(LINES):
@@ -24,3 +29,6 @@ LINES: dict[str, Callable[[str], Line]] = {
     "denial-of-look-alike": lambda message: (message.replace("mail.example.org", "mail.example.org.example.net"), 0.0),
     "denial-called-allowed": lambda message: (message.replace("[MED] DENIED", "[INFO] ALLOWED"), 0.0),
 }
+
+# Planted by `delay`.
+ELSEWHERE = ("denial-logged-late",)

@@ -17,6 +17,13 @@ Run = Callable[[], int]
 Config = dict[str, Any]
 _LABEL = "label=openshell.ai/"
 _ROUTER = "amap-router-local"
+_REFUSALS = (
+    "router.poll: config reload FAILED: peer_senders names gamma, which is no instance",
+    "router.poll: gamma: SKIPPED, NO VERDICT in selected.json",
+    "router.poll: roster: skipped gamma",
+    "router.poll: delta: FIRST SIGHT. 3 requests in its outbox are older than this router and are not answered",
+)
+"""About members that no check asks for."""
 
 
 def guard(words: list[str], run: Run) -> int:
@@ -71,12 +78,29 @@ def _rewritten(found: list[Config]) -> str:
     return json.dumps(found)
 
 
+def _noisy(words: list[str], run: Run) -> int:
+    if words[0] == "logs" and _ROUTER in words:
+        for line in _REFUSALS:
+            print(f"2026-11-29 09:00:00,000 WARNING {line}", file=sys.stderr)
+    return run()
+
+
+def _inspect_fails(words: list[str], run: Run) -> int:
+    """The question for the user alone: the router's state is still told."""
+    if words[0] != "inspect" or _ROUTER not in words or not any(".Config.User" in word for word in words):
+        return run()
+    print("Error response from daemon: context deadline exceeded", file=sys.stderr)
+    return 1
+
+
 ANSWERS: dict[str, Callable[[list[str], Run], int]] = {
     "docker-failing": _fail,
     "container-missing": _nothing,
     "two-lane-containers": _inspecting(_doubled),
     "inspect-garbled": _inspecting(lambda found: "<html>502 Bad Gateway</html>\n"),
     "source-rewritten": _inspecting(_rewritten),
+    "router-log-refusals": _noisy,
+    "router-inspect-failing": _inspect_fails,
 }
 
 

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from .. import layout, planted
+from .boxes import MIRRORS
 
 _PERIOD = 0.003
 _FORGED = "0123456789abcdef0123456789abcdef"
+_NO_JSON = b"-- log rotated --\n"
 
 Spoil = Callable[[], None]
 
@@ -69,6 +71,10 @@ def _replace(path: Path, document: Any) -> None:
     draft.replace(path)
 
 
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
 def _wrong_reason(path: Path) -> None:
     document = json.loads(path.read_bytes())
     if document["result"]["outcome"] == "queued_for_human":
@@ -85,7 +91,7 @@ def _deliver_held(path: Path) -> None:
         "kind": "peer",
         "message": {"from": sender, "id": _FORGED, "mailbox": "peer", "subject": draft["subject"], "preview": ""},
         "notice_id": _FORGED,
-        "ts": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "ts": _now(),
     }
     _replace(layout.HOME / "instances" / recipient / "peer" / "notices" / f"notice-{_FORGED}.json", notice)
 
@@ -138,7 +144,7 @@ def _claim(outcome: str) -> Callable[[Path], None]:
         folder.mkdir(parents=True, exist_ok=True)
         claim = {
             "outcome": outcome,
-            "ts": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "ts": _now(),
             "tree": "peer",
             "notice_id": notice,
         }
@@ -147,25 +153,119 @@ def _claim(outcome: str) -> Callable[[Path], None]:
     return change
 
 
+def _notice_of_nobody(path: Path) -> None:
+    """A new notice in the recipient's lane, of no request that any log knows."""
+    draft = json.loads(path.read_bytes())["draft"]
+    recipient = draft["to"][0].split("@")[0]
+    message = {"from": "nobody@example.net", "id": _FORGED, "mailbox": "peer", "subject": "none", "preview": ""}
+    notice = {"contract_version": "2", "kind": "peer", "message": message, "notice_id": _FORGED, "ts": _now()}
+    _replace(layout.HOME / "instances" / recipient / "peer" / "notices" / f"notice-{_FORGED}.json", notice)
+
+
+def _misbind(path: Path) -> None:
+    document = json.loads(path.read_bytes())
+    if document["message"].get("in_reply_to") not in (None, _FORGED):
+        _replace(path, {**document, "message": {**document["message"], "in_reply_to": _FORGED}})
+
+
+def _garble(path: Path) -> None:
+    path.write_text("{not JSON\n")
+
+
+def _cut(path: Path) -> None:
+    text = path.read_text()
+    path.write_text(text[: len(text) // 2])
+
+
+def _unknown_field(path: Path) -> None:
+    _replace(path, {**json.loads(path.read_bytes()), "priority": "high"})
+
+
+def _mirror(path: Path) -> None:
+    """A notice appears in the sandbox's mirror of the lane, without its content."""
+    (MIRRORS / path.relative_to(layout.HOME)).touch()
+
+
+def _hide_from_all(path: Path) -> None:
+    """Late enough for the daemon."""
+    _when(lambda: _outcomes(path), lambda: path.chmod(0))
+
+
+def _unlink_always(pattern: str) -> Callable[[], Spoil]:
+    def spoil() -> None:
+        for path in layout.HOME.glob(pattern):
+            path.unlink(missing_ok=True)
+
+    return lambda: spoil
+
+
+def _garble_logs() -> Spoil:
+    def spoil() -> None:
+        for path in layout.HOME.glob("router-state/*/audit/log.jsonl"):
+            with open(path, "rb+") as log:
+                if _NO_JSON not in log.read():
+                    log.write(_NO_JSON)
+
+    return spoil
+
+
+def _old_roster() -> Spoil:
+    def spoil() -> None:
+        path = layout.HOME / "roster" / "roster.json"
+        document = json.loads(path.read_bytes())
+        if document["contract_version"] != "1":
+            _replace(path, {**document, "contract_version": "1"})
+
+    return spoil
+
+
+def _mail() -> Spoil:
+    """One mail notice for each member, as the router would place it."""
+
+    def spoil() -> None:
+        for notices in layout.HOME.glob("instances/*/inbox/notices"):
+            path = notices / f"notice-{_FORGED}.json"
+            if not path.exists():
+                message = {"from": "ann@example.org", "id": _FORGED, "mailbox": "inbox", "subject": "", "preview": ""}
+                document = {"contract_version": "2", "kind": "deliver", "message": message, "notice_id": _FORGED}
+                _replace(path, {**document, "ts": _now()})
+
+    return spoil
+
+
 def _invalid_document(path: Path) -> None:
     """Beside the first notice: a message that no schema knows."""
     (path.parents[1] / "messages" / f"notice-{_FORGED}.json").write_text('{"kind": "peer"}')
 
 
-def _hold(path: Path) -> None:
-    _replace(path, {**json.loads(path.read_bytes()), "crossSessionInbound": "hold"})
+def _inbound(value: str) -> Callable[[Path], None]:
+    return lambda path: _replace(path, {**json.loads(path.read_bytes()), "crossSessionInbound": value})
 
 
 SPOILERS: dict[str, Callable[[], Spoil]] = {
     "held-copy-removed": _for_each_new("router-state/*/held/req-*.json", Path.unlink),
     "held-reason-wrong": _for_each_new("router-state/*/results/*.json", _wrong_reason),
     "held-yet-delivered": _for_each_new("router-state/*/held/req-*.json", _deliver_held),
+    "result-garbled": _for_each_new("router-state/*/results/*.json", _garble),
+    "held-copy-garbled": _for_each_new("router-state/*/held/req-*.json", _garble),
+    "notice-of-nobody": _for_each_new("router-state/*/held/req-*.json", _notice_of_nobody),
+    "router-status-missing": _unlink_always("router-state/status.json"),
+    "audit-garbled": _garble_logs,
+    "reply-misbound": _for_each_new("instances/*/peer/notices/notice-*.json", _misbind),
+    "document-cut": _for_each_new("instances/*/peer/messages/notice-*.json", _cut),
+    "request-invalid": _for_each_new("instances/*/outbox/processed/req-*.json", _unknown_field),
+    "document-unreadable": _for_each_new("instances/*/peer/notices/notice-*.json", _hide_from_all),
+    "roster-schema-1": _old_roster,
+    "mail-arrives": _mail,
+    "peer-notices-empty": _for_each_new("instances/*/peer/notices/notice-*.json", _mirror),
     "document-invalid": _for_each_new("instances/*/peer/notices/notice-*.json", _invalid_document),
     "reply-notice-missing": _for_each_new("instances/*/peer/notices/notice-*.json", _remove_reply),
     "body-missing": _for_each_new("instances/*/peer/notices/notice-*.json", _remove_body),
     "outcome-contradicted": _for_each_new("instances/*/peer/notices/notice-*.json", _claim("refused")),
+    "outcome-held-first": _for_each_new("instances/*/peer/notices/notice-*.json", _claim("held")),
     "outcome-failed-first": _for_each_new("instances/*/peer/notices/notice-*.json", _claim("inject_failed")),
     "notice-mode": _for_each_new("instances/*/peer/notices/notice-*.json", lambda path: path.chmod(0o644)),
     "notice-hidden": _for_each_new("instances/*/peer/notices/notice-*.json", _remove_task),
-    "payload-holds": _for_each_new("payload/claude-settings.json", _hold),
+    "payload-holds": _for_each_new("payload/claude-settings.json", _inbound("hold")),
+    "payload-refuses": _for_each_new("payload/claude-settings.json", _inbound("refuse")),
 }
