@@ -12,6 +12,7 @@ import pytest
 from pytest_amap import selection
 from pytest_amap.live import run_key
 from pytest_amap.observations import referring
+from pytest_amap.recorded import EvidenceError
 from pytest_amap.run import Run
 from pytest_amap.verdicts import FAIL, UNKNOWN, Part
 
@@ -37,9 +38,12 @@ class CheckRun:
         if self._replay is not None:
             kind = collect.__globals__["Seen"]
             return typing.cast(T, self._replay.seen(self.id, kind))
-        seen = collect(*hosts)
         assert self._run.host is not None
-        self._run.host.note("seen", f"collect of {self.id}", referring(seen))
+        try:
+            seen = collect(*hosts)
+            self._run.host.note("seen", f"collect of {self.id}", referring(seen))
+        except EvidenceError as error:
+            raise pytest.fail.Exception(str(error), pytrace=False) from None
         return seen
 
     def settle(self, parts: Sequence[Part]) -> None:

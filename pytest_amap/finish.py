@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -24,21 +25,24 @@ def close(run: Run) -> None:
     if run.evidence is None:
         return
     try:
-        run.cleanup.close()
+        with run.host.going_on() if run.host else nullcontext():
+            run.cleanup.close()
     except Exception as error:
         cleanup_failed(run, error)
     try:
         run.head = run.evidence.close_chain()
     except EvidenceError as error:
-        report_failed(run, error)
+        report_failed(run, str(error))
+    if run.host and run.host.unrecorded:
+        report_failed(run, f"evidence is missing: {run.host.unrecorded[0]}")
 
 
 def cleanup_failed(run: Run, error: BaseException) -> None:
     run.step(8, "cleanup", "failed", f"{type(error).__name__}: {error}")
 
 
-def report_failed(run: Run, error: BaseException) -> None:
-    run.step(9, "report", "failed", str(error))
+def report_failed(run: Run, reason: str) -> None:
+    run.step(9, "report", "failed", reason)
 
 
 def write(run: Run, config: pytest.Config) -> None:
@@ -52,7 +56,7 @@ def write(run: Run, config: pytest.Config) -> None:
     try:
         files(run, config)
     except (EvidenceError, OSError) as error:
-        report_failed(run, error)
+        report_failed(run, str(error))
 
 
 def files(run: Run, config: pytest.Config) -> None:

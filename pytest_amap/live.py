@@ -58,7 +58,8 @@ def open_run(session: pytest.Session, items: Sequence[pytest.Item]) -> None:
     run = config.stash[run_key] = Run(L1, chosen, selected, declared=chosen.declared)
     speaker = Speaker(config)
     run.say, run.progress = speaker, speaker.progress
-    config.stash[lab_key] = opening.open_run(run, os.environ)
+    lab = config.stash[lab_key] = opening.open_run(run, os.environ)
+    config.add_cleanup(lab.ground.release)
     if run.evidence is None:
         return
     config.pluginmanager.register(RedactedReports(run.evidence.redactor), "amap-redaction")
@@ -114,7 +115,7 @@ def doing(run: Run, step: Step) -> Iterator[None]:
     except KeyboardInterrupt:
         ended("not-run", "interrupted")
         raise
-    except (StepFailed, Refused) as error:
+    except (StepFailed, Refused, EvidenceError) as error:
         details = getattr(error, "details", ())
         ended("refused" if isinstance(error, StepRefused) else "failed", ": ".join([str(error), *([" | ".join(details)] if details else [])]))
         raise StepEnded(step, str(error), details) from None

@@ -11,7 +11,8 @@ import pytest
 from pytest_amap.commands import Deadlines
 from pytest_amap.results import Declared
 
-HOME, REPOSITORY, SHOWN_HOME = "AMAP_OPENSHELL_HOME", "AMAP_REPOSITORY", "AMAP_SHOWN_HOME"
+HOME, REPOSITORY = "AMAP_OPENSHELL_HOME", "AMAP_REPOSITORY"
+SHOWN_HOME, SHOWN_PID = "AMAP_SHOWN_HOME", "AMAP_SHOWN_PID"
 
 SETTINGS = {
     "amap_home": ("AMAP_OPENSHELL_HOME when neither option nor variable is given", ""),
@@ -63,6 +64,8 @@ class Options:
     label_prefix: str = "openshell.ai"
     restart_policy: bool = False
     posture_accepted: str = ""
+    pid: int = 0
+    """This run's process as the person knows it: in a rehearsal the one outside its world."""
     secrets: tuple[str, ...] = ()
     """Names of further environment variables whose values must never be written."""
     deadlines: Deadlines = field(default_factory=Deadlines)
@@ -170,6 +173,7 @@ def resolve(config: pytest.Config) -> Options:
         label_prefix=setting("amap_label_prefix"),
         restart_policy=setting("amap_restart_policy").lower() in ("yes", "true", "1", "on"),
         posture_accepted=environ.get("AMAP_POSTURE_ACCEPTED", "").strip() or setting("amap_posture_accepted"),
+        pid=int(environ.get(SHOWN_PID) or os.getpid()) if environ.get(SHOWN_HOME) else os.getpid(),
         secrets=tuple(config.getini("amap_secrets")),
         deadlines=deadlines(config),
         repository=Path(environ.get(REPOSITORY) or config.rootpath),

@@ -25,7 +25,7 @@ def redraw(options: Options, environ: Mapping[str, str]) -> Iterator[str]:
         raise EvidenceError("AMAP_OPENSHELL_HOME is not set: export it, or give --amap-home")
     try:
         home = check_home(options.home, [options.repository])
-        held = lock.HomeLock(home.path)
+        held = lock.HomeLock(home.path, options.pid)
     except (Refused, lock.Held, OSError) as error:
         raise EvidenceError(f"{options.shown(str(error))}; nothing was drawn") from None
     try:
@@ -37,7 +37,7 @@ def redraw(options: Options, environ: Mapping[str, str]) -> Iterator[str]:
     except OSError as error:
         raise EvidenceError(f"cannot draw the report: {error.filename}: {error.strerror}") from None
     finally:
-        held.release()
+        held.close()
 
 
 def drawn(options: Options, environ: Mapping[str, str], run: RunResult) -> bytes:

@@ -13,6 +13,7 @@ from pytest_amap.commands import Command
 from pytest_amap.evidence import Evidence
 from pytest_amap.host import files, process
 from pytest_amap.observations import Listing, Ran, Read, Stat, plain
+from pytest_amap.recorded import EvidenceError
 from pytest_amap.results import Wait
 
 Seen = Ran | Read | Listing | Stat
@@ -60,8 +61,11 @@ class Host:
         self.cwd = cwd
         self.say = say
         self.waits: list[Wait] = []
+        self.unrecorded: list[str] = []
+        """Why records could not be written; any of them fails the run's report."""
         self._key = key
         self._places: list[Place] = [Place(0)]
+        self._going_on = False
 
     @property
     def place(self) -> Place:
@@ -75,6 +79,15 @@ class Host:
             yield
         finally:
             self._places.pop()
+
+    @contextmanager
+    def going_on(self) -> Iterator[None]:
+        """Inside, a record that cannot be written stops nothing: what was made is removed on a full disk, too."""
+        self._going_on = True
+        try:
+            yield
+        finally:
+            self._going_on = False
 
     def run(self, command: Command) -> Ran:
         """Run it and record it. Never raises for what the command does."""
@@ -99,28 +112,46 @@ class Host:
 
     def keep(self, seen: S, label: str) -> S:
         """Record an observation; the one returned names its record."""
-        place = {"step": self.place.step, "check": self.place.check, "label": label}
-        if isinstance(seen, Ran):
-            record, _, _ = self.evidence.command(
-                **place,  # type: ignore[arg-type]
-                argv=seen.argv,
-                cwd=self.cwd,
-                started=seen.started,
-                ended=seen.ended,
-                seconds=seen.seconds,
-                exit=seen.exit,
-                timed_out=seen.timed_out,
-                stdout=seen.stdout,
-                stderr=seen.stderr,
+        return replace(seen, record=self._kept(lambda: self._record(seen, label)))
+
+    def _kept(self, write: Callable[[], str]) -> str:
+        try:
+            return write()
+        except EvidenceError as error:
+            self.unrecorded.append(str(error))
+            if not self._going_on:
+                raise
+            return ""
+
+    def _record(self, seen: Seen, label: str) -> str:
+        step, check = self.place.step, self.place.check
+        if not isinstance(seen, Ran):
+            return self.evidence.observation(
+                step=step, check=check, label=label, source=seen.path, observed=plain(seen)
             )
-        else:
-            record = self.evidence.observation(**place, source=seen.path, observed=plain(seen))  # type: ignore[arg-type]
-        return replace(seen, record=record)
+        record, _, _ = self.evidence.command(
+            step=step,
+            check=check,
+            label=label,
+            argv=seen.argv,
+            cwd=self.cwd,
+            started=seen.started,
+            ended=seen.ended,
+            seconds=seen.seconds,
+            exit=seen.exit,
+            timed_out=seen.timed_out,
+            stdout=seen.stdout,
+            stderr=seen.stderr,
+        )
+        return record
 
     def note(self, label: str, source: str, observed: Any) -> str:
         """Record anything else that was seen, and name the record."""
-        return self.evidence.observation(
-            step=self.place.step, check=self.place.check, label=label, source=source, observed=plain(observed)
+        step, check = self.place.step, self.place.check
+        return self._kept(
+            lambda: self.evidence.observation(
+                step=step, check=check, label=label, source=source, observed=plain(observed)
+            )
         )
 
     def read(self, path: str, label: str) -> Read:

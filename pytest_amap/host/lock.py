@@ -58,9 +58,12 @@ def described(pid: int) -> str:
 
 
 class HomeLock:
-    """The lock below the home; a dead holder's is taken over, and `note` says so."""
+    """The lock below the home; a dead holder's is taken over, and `note` says so.
 
-    def __init__(self, home: Path) -> None:
+    `pid` is the holder's as the person knows it.
+    """
+
+    def __init__(self, home: Path, pid: int) -> None:
         import fcntl  # not on every system, and a replay needs none
 
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -71,21 +74,23 @@ class HomeLock:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             os.close(self._file)
-            raise Held(f"{home} is in use by {said(before)}") from None
+            raise Held(f"{home} is in use by {': '.join(who(before))}") from None
         if before:
-            self.note = f"a lock left by {said(before)} was taken over"
+            self.note = f"the lock of {who(before)[0]}, which is gone, was taken over"
         os.ftruncate(self._file, 0)
-        who = {"pid": os.getpid(), "started": stamp(time.time()), "command": " ".join(sys.argv)[:300]}
-        os.pwrite(self._file, json.dumps(who).encode(), 0)
+        about = {"pid": pid, "started": stamp(time.time()), "command": " ".join(sys.argv)[:300]}
+        os.pwrite(self._file, json.dumps(about).encode(), 0)
 
-    def release(self) -> None:
+    def close(self) -> None:
+        """Let go, and leave nothing that a later run could take for a dead holder's."""
         with contextlib.suppress(OSError):
             os.ftruncate(self._file, 0)
             os.close(self._file)
 
 
-def said(content: bytes) -> str:
+def who(content: bytes) -> tuple[str, str]:
+    """Process and command of a holder, as it wrote them."""
     with contextlib.suppress(ValueError, KeyError, TypeError):
-        who = json.loads(content)
-        return f"pid {who['pid']}, started {who['started']}: {who['command']}"
-    return "another run"
+        about = json.loads(content)
+        return f"pid {about['pid']}, started {about['started']}", str(about["command"])
+    return "another run", "its command is not known"

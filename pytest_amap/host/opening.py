@@ -29,7 +29,7 @@ def open_run(run: Run, environ: Mapping[str, str]) -> Lab:
         return lab
     assert ground.home is not None
     try:
-        make_home(ground, run.kind)
+        make_home(ground, run.kind, options.pid)
         evidence = Evidence.open(ground.home.evidence, redactor_of(run, environ), host=run.kind)
     except (EvidenceError, lock.Held, OSError) as error:
         ground.problems.append(survey.Problem(options.shown(str(error)), "mend that and run again"))
@@ -53,14 +53,14 @@ def places_of(options: Options, ground: survey.Ground, environ: Mapping[str, str
     return places.of(homes, os.fspath(options.repository), siblings, environ.get("HOME", ""))
 
 
-def make_home(ground: survey.Ground, kind: str) -> None:
+def make_home(ground: survey.Ground, kind: str, pid: int) -> None:
     """The home is made by the first write of a run, and marked with the kind of its runs; kit prepare sets its mode."""
     assert ground.home is not None
     path: Path = ground.home.path
     if not path.exists():
         path.mkdir(mode=0o755)
         path.chmod(0o755)
-        ground.locks.append(lock.HomeLock(path))
+        ground.locks.append(lock.HomeLock(path, pid))
     if files.look(os.fspath(path / survey.KIND)).kind == "absent":
         writeonce.create(path, ".", survey.KIND, f"{kind}\n".encode())
 

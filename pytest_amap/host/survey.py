@@ -6,6 +6,7 @@ import ctypes
 import os
 import platform
 import shutil
+import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -57,7 +58,12 @@ class Ground:
     kernel: str = ""
     landlock_abi: int | None = None
     posture: posture_files.GatewayFiles | None = None
-    locks: list[object] = field(default_factory=list)
+    locks: list[lock.HomeLock | socket.socket] = field(default_factory=list)
+
+    def release(self) -> None:
+        """Let the next run in."""
+        for held in self.locks:
+            held.close()
 
 
 def survey(options: Options, environ: Mapping[str, str]) -> Ground:
@@ -254,7 +260,7 @@ def locks(ground: Ground, options: Options, environ: Mapping[str, str]) -> None:
     try:
         ground.locks.append(lock.endpoint(options.port))
         if ground.home and ground.home.path.is_dir() and not ground.problems:
-            ground.locks.append(lock.HomeLock(ground.home.path))
+            ground.locks.append(lock.HomeLock(ground.home.path, options.pid))
     except lock.Held as held:
         ground.problems.append(Problem(options.shown(str(held)), "wait for it to end, or stop it"))
     except OSError as error:

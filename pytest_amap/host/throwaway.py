@@ -10,6 +10,7 @@ import functools
 import os
 import secrets
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from kit import commands, policy
@@ -134,7 +135,8 @@ def clear(lab: Lab) -> Removed:
     if recorded == found.sandbox.id:
         return delete(lab)
     if not recorded and label and is_ours(found, label=label, made=False):
-        announce(lab, label, found.sandbox.id)
+        with suppress(EvidenceError):  # on a full disk the label stands in for the id
+            announce(lab, label, found.sandbox.id)
         return delete(lab)
     removed = leftover(lab, Removed(foreign(found)))
     if recorded or label:
