@@ -215,7 +215,7 @@ class Class:
         if unlisted := self.unlisted():
             return f"not listed: {listed(unlisted)}"
         if not self.checked:
-            return f"no {self.prefix} document on this host"
+            return f"no {self.prefix} document; where nothing here makes any, --declare '{self.prefix}: REASON'"
         own = self.seen.own.get(self.prefix)
         if own is not None and not any(document.path in own for document in self.checked):
             missing = " or ".join(map(self.shown, own)) or "the delegation made none"
