@@ -1,6 +1,6 @@
 """Boot the rehearsal host from its disk, in a fresh world, before anything else runs there.
 
-usage: python -I boot.py PYTHON
+usage: python -P boot.py PYTHON
 
 Makes the disk's skeleton and the programs on the PATH, starts the gateway, and brings back what was there: a sandbox
 that was Ready runs again under its old id, a half-made create is finished under its own, a Stopped one stays stopped,

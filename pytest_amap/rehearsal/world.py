@@ -15,6 +15,7 @@ Exit code: the command's, 128+n when signal n ended it, 97 with one sentence on 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import select
@@ -98,6 +99,7 @@ def environment(outer: Mapping[str, str], settings: Settings) -> dict[str, str]:
         "AMAP_OPENSHELL_HOME": str(layout.HOME),
         "AMAP_REPOSITORY": str(layout.REPOSITORY),
         "AMAP_SHOWN_HOME": settings.home,
+        "AMAP_SHOWN_PID": outer.get("AMAP_SHOWN_PID", ""),
         "AMAP_POSTURE_ACCEPTED": POSTURE,
         "CLAUDE_CODE_VERSION": CLAUDE_CODE_VERSION,
         "ANTHROPIC_API_KEY": settings.api_key or made_up_key(),
@@ -116,6 +118,7 @@ def main(argv: list[str]) -> int:
     for number in STOPPING:
         signal.signal(number, signal.SIG_IGN)  # keeper and init: only the lifeline ends them
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    os.environ["AMAP_SHOWN_PID"] = str(os.getppid())
     made = [path for path in (settings.home, settings.disk) if not os.path.exists(path)]
     owners = refusal.owners((settings.home, settings.disk, *settings.access))
     try:
@@ -171,6 +174,9 @@ def run_init(
     try:
         os.makedirs(settings.home, 0o755, exist_ok=True)
         os.makedirs(settings.disk, 0o700, exist_ok=True)
+        held = hold(settings.disk)
+        if held is None:
+            return refuse(refusal.disk_in_use(settings.home))
         build(settings)
     except OSError as error:
         return refuse(refusal.failed_call(error))
@@ -184,6 +190,17 @@ def run_init(
             os.close(descriptor)
         run_command(settings, command, dispositions)
     return watch(lifeline, wake, child)
+
+
+def hold(disk: str) -> int | None:
+    """Hold the host's disk as long as this process lives; None where another world has booted from it."""
+    descriptor = os.open(disk, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    return descriptor
 
 
 def build(settings: Settings) -> None:
@@ -216,7 +233,8 @@ def run_command(settings: Settings, command: list[str], dispositions: Dispositio
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     inside = environment(os.environ, settings)
     inside[MARK] = os.readlink("/proc/self/ns/pid")
-    boot = [settings.python, "-I", str(layout.ENGINE / "pytest_amap" / "rehearsal" / "boot.py"), settings.python]
+    # Not isolated (-I): PyYAML may lie in the user's site directory, as pytest itself may.
+    boot = [settings.python, "-P", str(layout.ENGINE / "pytest_amap" / "rehearsal" / "boot.py"), settings.python]
     if os.spawnve(os.P_WAIT, settings.python, boot, inside) != 0:
         os._exit(refuse("the rehearsal host did not boot; its reason stands above"))
     try:
