@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import pwd
 from collections.abc import Callable, Iterable, Mapping
@@ -104,6 +105,17 @@ def hidden_path(paths: Iterable[str]) -> str | None:
         if os.path.realpath(path).startswith("/run/"):
             return f"cannot rehearse with {path}: the rehearsal's world hides /run; use a directory elsewhere"
     return None
+
+
+def disk_in_use(home: str) -> str:
+    """Two worlds must not boot from one disk; the run in the other one has written down who it is."""
+    try:
+        with open(os.path.join(home, ".amap.lock"), encoding="utf-8") as stream:
+            about = json.load(stream)
+        who = f"pid {about['pid']}, started {about['started']}: {about['command']}"
+    except (OSError, ValueError, KeyError, TypeError):
+        who = "another rehearsal"
+    return f"{home} is in use by {who}; wait for it to end, or stop it"
 
 
 def _existing(path: str) -> str:
