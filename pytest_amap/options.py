@@ -216,7 +216,7 @@ def declaration(text: str) -> Declared:
     return Declared(what.strip(), reason.strip())
 
 
-REFUSED_WITH_A_RUN = (
+REFUSED_WITH_A_RUN: tuple[tuple[str, object, str], ...] = (
     ("numprocesses", None, "-n/--dist/--tx: the checks share one host and run in order; drop it"),
     ("dist", "no", "-n/--dist/--tx: the checks share one host and run in order; drop it"),
     ("tx", [], "-n/--dist/--tx: the checks share one host and run in order; drop it"),
@@ -229,6 +229,9 @@ REFUSED_WITH_A_RUN = (
         "--ignore-unknown-dependency would run a check whose premise is unknown; drop it",
     ),
 )
+
+FORGETFUL = ("lf", "stepwise", "stepwise_skip", "stepwise_reset")
+"""The last two turn --sw on by themselves, and only later."""
 
 
 def refuse(config: pytest.Config, options: Options) -> None:
@@ -261,7 +264,7 @@ def refuse(config: pytest.Config, options: Options) -> None:
             raise pytest.UsageError(
                 f"--apply needs pytest-{mark}, and -p no:{mark} (or its absence) takes it away: load it again"
             )
-    if getattr(config.option, "lf", False) or getattr(config.option, "stepwise", False):
+    if any(getattr(config.option, name, False) for name in FORGETFUL):
         raise pytest.UsageError(
             "--apply refuses --lf and --sw: they forget a check that is UNKNOWN; "
             + config.stash.get(not_pass_key, "select with -k instead")
