@@ -124,14 +124,3 @@ def summarise(run: Run, reporter: Any) -> None:
     )
     for line in terminal.summary(run.result(), reporter._tw.fullwidth, written):
         reporter.line(line.text, **line.markup)
-
-
-def selecting_not_pass(options: Options) -> str:
-    """For --lf: the -k that selects what was not PASS in the newest run of this home."""
-    try:
-        newest = Path(options.home) / "evidence" / "latest" / RESULTS
-        tests = json.loads(newest.read_text())["results"]["tests"]
-        names = [test["name"] for test in tests if test["rawStatus"] != "PASS"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return "select with -k instead"
-    return f"give -k '{' or '.join(names)}' instead" if names else "nothing of the newest run is short of PASS"

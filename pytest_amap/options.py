@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -266,9 +267,16 @@ def refuse(config: pytest.Config, options: Options) -> None:
             )
     if any(getattr(config.option, name, False) for name in FORGETFUL):
         raise pytest.UsageError(
-            "--apply refuses --lf and --sw: they forget a check that is UNKNOWN; "
-            + config.stash.get(not_pass_key, "select with -k instead")
+            f"--apply refuses --lf and --sw: they forget a check that is UNKNOWN; {selecting_not_pass(options)}"
         )
 
 
-not_pass_key = pytest.StashKey[str]()
+def selecting_not_pass(options: Options) -> str:
+    """For --lf: the -k that selects what was not PASS in the newest run of this home."""
+    try:
+        newest = Path(options.home) / "evidence" / "latest" / "results.json"
+        tests = json.loads(newest.read_text())["results"]["tests"]
+        names = [test["name"] for test in tests if test["rawStatus"] != "PASS"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return "select with -k instead"
+    return f"give -k '{' or '.join(names)}' instead" if names else "nothing of the newest run is short of PASS"

@@ -57,8 +57,6 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "unknown: an unknown of the runbook (added to the live checks)")
     chosen = config.stash[options.options_key] = options.resolve(config)
     live.narrow_arguments(config, chosen)
-    if config.option.apply:
-        config.stash[options.not_pass_key] = finish.selecting_not_pass(chosen)
     options.refuse(config, chosen)
     config.pluginmanager.register(Finish(), "amap-finish")
     if chosen.replay is not None and not options.looks_only(config):

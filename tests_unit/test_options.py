@@ -153,11 +153,12 @@ def test_a_dry_run_is_not_refused(bench: Bench, args: tuple[str, ...]) -> None:
     assert bench.run(*args).ret == 0
 
 
-def test_last_failed_names_the_selection_of_what_is_not_pass(bench: Bench) -> None:
+@pytest.mark.parametrize("rehearsal", [(), ("--rehearsal",)], ids=["live", "rehearsal"])
+def test_last_failed_names_the_selection_of_what_is_not_pass(bench: Bench, rehearsal: tuple[str, ...]) -> None:
     """--lf would forget the UNKNOWN ones: their names come from the newest results, the unselected among them."""
     bench.check("unknown_3", FAILS)
     bench.run("--apply")
-    result = bench.run("--apply", "--lf")
+    result = bench.run("--apply", *rehearsal, "--lf")
     assert result.ret == 4
     assert "unknown_3" in str(result.stderr)
     assert "-k '" in str(result.stderr)
