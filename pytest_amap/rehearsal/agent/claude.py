@@ -230,7 +230,7 @@ class Session:
 
     def __init__(self, mcp_config: str, settings: Settings, faults: dict[str, Any], screen: Screen) -> None:
         self._mcp_config, self._settings, self._faults, self._screen = mcp_config, settings, faults, screen
-        self._inbound = settings.inbound()
+        self._inbound = settings.flag["crossSessionInbound"] if faults.get("never_tightens") else settings.inbound()
         self._id = str(uuid.uuid4())
         self._transcript = Transcript(settings, self._id)
         self._turns: queue.Queue[str] = queue.Queue()

@@ -58,7 +58,7 @@ def _remount(target: str, **changes: Any) -> Reshape:
 
 def _open(target: str) -> Reshape:
     """Writable mount and writable rule; the listing stays as it was."""
-    return lambda spec: _rule("read_write", target)(_remount(target, read_only=False)(spec))
+    return lambda spec: _let_write(target)(_remount(target, read_only=False)(spec))
 
 
 def _unmount(target: str) -> Reshape:
@@ -127,19 +127,28 @@ def _copy(source: Path, own: Path) -> None:
     shutil.copytree(source, own, dirs_exist_ok=True)
 
 
-def _rule(mode: str, target: str) -> Reshape:
+def _let_read(target: str) -> Reshape:
     """A rule that the policy does not list."""
 
     def apply(spec: BoxSpec) -> BoxSpec:
-        if spec.rules is None:
-            return spec
-        return replace(spec, rules=replace(spec.rules, **{mode: (*getattr(spec.rules, mode), target)}))
+        rules = spec.rules
+        return replace(spec, rules=rules and replace(rules, read_only=(*rules.read_only, target)))
+
+    return apply
+
+
+def _let_write(target: str) -> Reshape:
+    """A rule that the policy does not list."""
+
+    def apply(spec: BoxSpec) -> BoxSpec:
+        rules = spec.rules
+        return replace(spec, rules=rules and replace(rules, read_write=(*rules.read_write, target)))
 
     return apply
 
 
 def _overlay(spec: BoxSpec) -> BoxSpec:
-    return _rule("read_write", INBOX)(_from(INBOX, _copy, read_only=False)(spec))
+    return _let_write(INBOX)(_from(INBOX, _copy, read_only=False)(spec))
 
 
 def _endpoints(change: Callable[[tuple[Endpoint, ...]], tuple[Endpoint, ...]], **network: Any) -> Reshape:
@@ -179,7 +188,7 @@ def _agent(**switches: Any) -> Reshape:
 
 
 def _socket_elsewhere(spec: BoxSpec) -> BoxSpec:
-    return _rule("read_write", "/dev/shm")(_agent(socket_dir="/dev/shm/cc-socks")(spec))
+    return _let_write("/dev/shm")(_agent(socket_dir="/dev/shm/cc-socks")(spec))
 
 
 SPECS: dict[str, Reshape] = {
@@ -197,7 +206,7 @@ SPECS: dict[str, Reshape] = {
     "peer-unmounted": _unmount(PEER),
     "peer-is-a-copy": _from(PEER, _copy),
     "peer-notices-empty": _from(PEER, _copy),
-    "peer-ruled-anyway": _rule("read_only", PEER),
+    "peer-ruled-anyway": _let_read(PEER),
     "landlock-v2-rights": _handle(landlock.V2),
     "landlock-missing": lambda spec: replace(spec, rules=None),
     "lane-skipped": _unrule(INBOX),

@@ -209,14 +209,24 @@ def _garble_logs() -> Spoil:
     return spoil
 
 
-def _old_roster() -> Spoil:
+def _roster(change: Callable[[Any], Any]) -> Callable[[], Spoil]:
+    """The roster is never anything but spoilt, however often the router writes it."""
+
     def spoil() -> None:
         path = layout.HOME / "roster" / "roster.json"
         document = json.loads(path.read_bytes())
-        if document["contract_version"] != "1":
-            _replace(path, {**document, "contract_version": "1"})
+        if (changed := change(document)) != document:
+            _replace(path, changed)
 
-    return spoil
+    return lambda: spoil
+
+
+def _schema_1(document: Any) -> Any:
+    """The form of the router's older releases."""
+    if "schema" in document:
+        return document
+    slugs = [{"slug": member["address"].partition("@")[0]} for member in document["members"]]
+    return {"schema": 1, "generated_ts": document["written_at"], "members": slugs}
 
 
 def _mail() -> Spoil:
@@ -255,7 +265,8 @@ SPOILERS: dict[str, Callable[[], Spoil]] = {
     "document-cut": _for_each_new("instances/*/peer/messages/notice-*.json", _cut),
     "request-invalid": _for_each_new("instances/*/outbox/processed/req-*.json", _unknown_field),
     "document-unreadable": _for_each_new("instances/*/peer/notices/notice-*.json", _hide_from_all),
-    "roster-schema-1": _old_roster,
+    "roster-schema-1": _roster(_schema_1),
+    "roster-invalid": _roster(lambda document: {**document, "region": "north"}),
     "mail-arrives": _mail,
     "peer-notices-empty": _for_each_new("instances/*/peer/notices/notice-*.json", _mirror),
     "document-invalid": _for_each_new("instances/*/peer/notices/notice-*.json", _invalid_document),

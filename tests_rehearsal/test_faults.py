@@ -1,0 +1,69 @@
+"""Every fault, planted for real: each check it concerns must become what the registry declares.
+
+Homes are copies of one that was prepared without a fault, for a sandbox that starts again is made anew; a fault that is
+planted when a thing is created gets an empty home. Two worlds run side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from rehearsing import CANNOT_ENTER, Rehearsal, copy_home, rehearse
+
+from pytest_amap.rehearsal.faults import FAULTS, PASS, Fault
+
+WORLDS = 2
+NOT_WRITTEN = ("directory-", "notice-", "identity-")
+"""Classes that this fleet writes no document of: declared, so that pass_criterion_1 is PASS without a fault."""
+
+
+def plant(fault: Fault, prepared: Path, homes: Path) -> Rehearsal:
+    home = homes / fault.name
+    if not fault.at_creation:
+        copy_home(prepared, home)
+    declared = [f"--declare={prefix}: not written here" for prefix in NOT_WRITTEN]
+    return rehearse(home, "--fault", fault.name, "-k", " or ".join(fault.outcomes), *declared)
+
+
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home on which steps 0-7 are done, without any fault."""
+    done = rehearse(tmp_path_factory.mktemp("prepared") / "home", "-k", "unknown_1")
+    if CANNOT_ENTER in done.text:
+        pytest.skip(done.tail(3))
+    assert done.outcomes == {"unknown_1": PASS}, done.tail()
+    return done.home
+
+
+@pytest.fixture(scope="session")
+def runs(
+    prepared: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[dict[str, Future[Rehearsal]]]:
+    """Every selected fault's run, started in order, two at a time."""
+    homes = tmp_path_factory.mktemp("faults")
+    selected = [item.callspec.params["fault"] for item in request.session.items if hasattr(item, "callspec")]
+    faults = [fault for fault in selected if isinstance(fault, Fault)]
+    with ThreadPoolExecutor(WORLDS) as pool:
+        yield {fault.name: pool.submit(plant, fault, prepared, homes) for fault in faults}
+        pool.shutdown(cancel_futures=True)
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_fault_leads_to_what_it_declares(
+    fault: Fault, runs: dict[str, Future[Rehearsal]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended = runs[fault.name].result()
+    said = " ".join(f"{check}={outcome}" for check, outcome in ended.outcomes.items())
+    with capsys.disabled():
+        print(f"\n{fault.name:<30} {said} ({ended.seconds:.0f} s)", end=" ")
+    assert ended.outcomes == fault.outcomes, ended.tail()
+    assert ended.code == expected_code(ended), ended.tail()
+
+
+def expected_code(ended: Rehearsal) -> int:
+    if ended.failed_steps:
+        return 1
+    return 0 if set(ended.outcomes.values()) == {PASS} else 3
