@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pytest_amap.host.lab import Lab
 
 HELD, UNGRANTED = "queued_for_human", "recipient_not_allowlisted"
+AS_REPLY = frozenset({"unresolved_reply", "peer_reply_window_expired"})
 BODY = "Nothing is asked of you: this task was never granted and is to be held at the router. If you read it, leave it."
 NOTICE = re.compile(r"notice-([A-Za-z0-9_-]{1,64})\.json")
 MOST_READ = 20
@@ -189,9 +190,21 @@ def held(seen: Seen) -> Part:
         return unknown(name, want, seen.waited or answer, *records)
     if answer.req_id != seen.task.request:
         return unknown(name, want, f"an answer to request {answer.req_id}, not to {seen.task.request}", *records)
+    if why := exchanged(seen):
+        return unknown(name, want, why, *records)
     holds = (answer.outcome, answer.reason_code, answer.message_id) == (HELD, UNGRANTED, "")
     said = f"{answer.outcome}, {answer.reason_code or 'no reason'}, {answer.message_id or 'no notice'}"
     return decided(name, holds, want, f"{said}; {poll_line(seen)}", *records)
+
+
+def exchanged(seen: Seen) -> str:
+    """Why nothing is shown of a new task: the agent may exchange the request for a reply before it is read."""
+    replies = [one for one in placed(seen) if one.in_reply_to]
+    if replies:
+        return f"it was routed as a reply to {replies[0].in_reply_to}, not as a new task"
+    answer = request_answers.private(seen.answer)
+    as_reply = not isinstance(answer, Unreadable) and answer.reason_code in AS_REPLY
+    return "the router judged it as a reply, not as a new task" if as_reply else ""
 
 
 def poll_line(seen: Seen) -> str:
@@ -220,8 +233,9 @@ def kept(seen: Seen) -> Part:
     if key:
         return unknown(name, want, f"it is a reply to {key}, so that nothing is shown of a new task", copy.record)
     found = (read.get("req_id"), draft.get("to"), draft.get("subject"))
-    if found != (seen.task.request, [seen.recipient], seen.subject):
-        return unknown(name, want, f"another request: {found[0]}, {found[2]!r} to {found[1]}", copy.record)
+    if found != (seen.task.request, [seen.recipient], seen.subject) or draft.get("cc"):
+        beside = f" and {draft['cc']}" if draft.get("cc") else ""
+        return unknown(name, want, f"another request: {found[0]}, {found[2]!r} to {found[1]}{beside}", copy.record)
     return decided(name, True, want, f"request {found[0]} to {seen.recipient}, no reply key", copy.record)
 
 
@@ -229,6 +243,8 @@ def unplaced(seen: Seen) -> Part:
     """No placement in the recipient's audit log, of which every line must be readable."""
     name, want = f"nothing of it was placed with {seen.task.receiver}", "no placement of the request in its audit log"
     records = tuple(one.record for one in (seen.log_before, seen.log_after) if one)
+    if why := exchanged(seen):
+        return unknown(name, want, why, *records)
     if mine := placed(seen):
         return decided(name, False, want, f"placed as notice {listed(one.notice_id for one in mine)}", *records)
     if why := unreadable(seen.log_before) or unreadable(seen.log_after):
@@ -269,6 +285,8 @@ def unnoticed(seen: Seen) -> Part:
     fresh = [name for name in after.names if name not in seen.notices_before.names]
     new = [found[1] for found in map(NOTICE.fullmatch, fresh) if found]
     ours = [notice for notice in new if notice in mine or about(seen, notice)]
+    if why := exchanged(seen):
+        return unknown(name, want, why, *records)
     if ours:
         return decided(name, False, want, f"notice {listed(ours)}", *records)
     if unexplained := [notice for notice in new if notice not in others]:
