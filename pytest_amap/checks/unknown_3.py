@@ -109,7 +109,7 @@ def judge(seen: Seen) -> list[Part]:
     parts = [made(seen.made)]
     if seen.looks is not None:
         parts += [mounted(seen, seen.looks), missing(seen.looks), twins(seen.looks)]
-        parts += [listable(seen.looks), unreadable(seen.looks), outlived(seen)]
+        parts += [listable(seen.looks), unreadable(seen, seen.looks), outlived(seen)]
     return [*parts, gone(seen)]
 
 
@@ -182,7 +182,7 @@ def listable(looks: Looks) -> Part:
     return decided(name, True, want, listed(found.get("names") or (), "an empty listing"), looks.inbox.record)
 
 
-def unreadable(looks: Looks) -> Part:
+def unreadable(seen: Seen, looks: Looks) -> Part:
     """EACCES is Landlock's answer; that a listing works is the contradiction this check looks for."""
     name, want = "the peer lane cannot be listed in the probe", "EACCES"
     found = probes.answer(looks.peer)
@@ -192,17 +192,19 @@ def unreadable(looks: Looks) -> Part:
     errno = found.get("errno")
     if errno is None:
         names = listed(found.get("names") or (), "no entry")
-        return Part(name, readable(looks), want, f"it was listed: {names}", records)
+        return Part(name, readable(seen, looks), want, f"it was listed: {names}", records)
     if errno != "EACCES":
         return unknown(name, want, f"{errno}, which is not the policy's answer", *records)
     return Part(name, listable(looks).outcome, want, "EACCES", records)
 
 
-def readable(looks: Looks) -> Outcome:
-    """A lane that can be listed contradicts the sentence only where the policy leaves it out."""
+def readable(seen: Seen, looks: Looks) -> Outcome:
+    """A listing contradicts the sentence where this sandbox has the lane mounted and its policy leaves it out."""
     found = effective(looks)
     left_out = not isinstance(found, Unreadable) and policy.access(found, PEER) == NOT_LISTED
-    return FAIL if left_out else UNKNOWN
+    after = cli.sandbox(looks.after.stdout) if looks.after.ok else Unreadable(looks.after.said)
+    same = not isinstance(after, Unreadable) and after.id == seen.made.id
+    return FAIL if left_out and same and mounted(seen, looks).outcome is PASS else UNKNOWN
 
 
 def outlived(seen: Seen) -> Part:
