@@ -109,15 +109,15 @@ def relayed(seen: Seen) -> Part:
     history = task.outcomes()
     if not history:
         return unknown(name, want, "no outcome in the router's audit log", *records)
-    ends = {outcome.outcome for outcome in history if outcome.outcome in audit.TERMINAL}
+    end = audit.terminal(history)
     said = f"claimed by {task.receiver}: {story(history)}"
-    if len(ends) > 1 or any(outcome.outcome not in audit.TERMINAL | audit.TRANSIENT for outcome in history):
+    if audit.contradictory(history):
         return unknown(name, want, f"{said}, which decides nothing", *records)
-    if ends == {DELIVERED}:
+    if end is not None and end.outcome == DELIVERED:
         reply = "the router bound a reply to it" if task.answer() else "no reply stands beside it"
         part = decided(name, True, want, f"{said}; {reply}", *records)
         return part if task.answer() else unknown(name, want, part.seen, *records)
-    if ends:
+    if end is not None:
         return decided(name, False, want, said, *records)
     return pending(seen, name, want, said)
 

@@ -11,19 +11,22 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from pytest_amap import probes
 from pytest_amap.checks.request_answers import unread_lines
 from pytest_amap.delegations import Delegation
 from pytest_amap.host import delegating
 from pytest_amap.host.lab import Lab
 from pytest_amap.judging import decided, unknown
 from pytest_amap.observations import Ran, Read
-from pytest_amap.parsers import audit
+from pytest_amap.parsers import Unreadable, audit
 from pytest_amap.parsers.audit import OutcomeEvent
 from pytest_amap.rounds import OURS, Round, decisive, state_in
 from pytest_amap.verdicts import PASS, UNKNOWN, Outcome, Part
 
 DELIVERED, HELD, REFUSED = "delivered", "held", "refused"
-_OF_THE_SETTING = re.compile(r"crossSessionInbound|\brefus", re.IGNORECASE)
+NOT_THE_SETTING = ", which is not a refusal by the setting"
+_OF_THE_SETTING = re.compile(r"(?!held by the receiving sandbox).*(crossSessionInbound|\brefus)", re.I | re.S)
+"""The daemon's words for a refusing receiver; a hold for a person's approval begins otherwise (facts: amap.md 3.3)."""
 
 
 def as_of_now(lab: Lab, task: Delegation) -> Delegation:
@@ -49,6 +52,8 @@ def delivered(task: Delegation, router: Ran) -> Part:
     said = f"claimed by {task.receiver}, in the router's audit log: {story(history)}"
     reply = f"the router bound reply {answer.notice_id} to it" if answer else "no reply stands beside it"
     end = audit.terminal(history)
+    if audit.contradictory(history):
+        return unknown(name, want, f"{said}, which decides nothing; {reply}", *records)
     if end is not None and end.outcome == DELIVERED:
         return Part(name, PASS if answer else UNKNOWN, want, f"{said}; {reply}", records)
     if answer:
@@ -73,15 +78,29 @@ def refusal(seen: Round, name: str) -> Part:
     first = decisive(history)
     if first is None:
         return unknown(name, want, f"{said if history else 'no outcome'} ({seen.problem or 'in time'})", *records)
+    if audit.contradictory(history):
+        return unknown(name, want, f"{said}, which decides nothing", *records)
     outcome, why = because(first)
     return Part(name, outcome, want, f"{said}{why}", records)
 
 
 def because(one: OutcomeEvent) -> tuple[Outcome, str]:
     """A hold for a person's approval is not the refusal that was set (field report A37)."""
-    if one.outcome == REFUSED or (one.outcome == HELD and _OF_THE_SETTING.search(one.detail)):
+    if one.outcome == REFUSED or (one.outcome == HELD and by_setting(one)):
         return PASS, ""
-    return UNKNOWN, ", which is not a refusal by the setting"
+    return UNKNOWN, NOT_THE_SETTING
+
+
+def by_setting(one: OutcomeEvent) -> bool:
+    return bool(_OF_THE_SETTING.match(one.detail))
+
+
+def tightened(seen: Round, name: str) -> Part:
+    """That the file did it: the daemon's own gate refuses for other reasons, and its word for that is `refused`."""
+    part, first = refusal(seen, name), decisive(seen.before())
+    if part.outcome is PASS and first is not None and not by_setting(first):
+        return replace(part, outcome=UNKNOWN, seen=f"{part.seen}{NOT_THE_SETTING}")
+    return part
 
 
 def unanswered(seen: Round) -> Part:
@@ -109,6 +128,9 @@ def put_back(seen: Round) -> Iterator[Part]:
         remedy = f"; put it right: {' && '.join(restore.remedy)}" if restore.remedy else ""
         yield unknown(name, want, f"{restore.problem}{remedy}", *records)
         return
+    if wrote(seen) and restore.restart is None:
+        yield unknown(name, want, f"the sandbox that held the file is no more, so {seen.receiver} was not put back", *records)
+        return
     notice, end = seen.task.notice if seen.task else "", audit.terminal(seen.after())
     ready = "setting gone and session ready" if restore.restart else "nothing had been written"
     if not notice:
@@ -119,6 +141,12 @@ def put_back(seen: Round) -> Iterator[Part]:
         yield decided(name, True, want, f"{ready}; claimed by {seen.receiver}: {story(seen.after())}", *records)
     else:
         yield unknown(name, want, f"{ready}; notice {notice} is not delivered: {story(seen.after())}", *records)
+
+
+def wrote(seen: Round) -> bool:
+    """Whether the file was written, or may have been."""
+    found = probes.answer(seen.put) if seen.put else {"errno": "ENOENT"}
+    return isinstance(found, Unreadable) or found.get("errno") is None
 
 
 def story(history: Iterable[OutcomeEvent]) -> str:

@@ -140,5 +140,7 @@ def told(seen: Round) -> Part:
     record = seen.told.record if seen.told else ""
     if isinstance(answer, Unreadable) or answer.outcome == submit.PENDING:
         return unknown(name, want, answer if isinstance(answer, Unreadable) else "pending", record)
+    if seen.task and answer.req_id != seen.task.request:
+        return unknown(name, want, f"the answer to request {answer.req_id}, not to {seen.task.request}", record)
     said = f"claimed by {sender}'s outbox: {answer.outcome} ({answer.reason_code or 'no reason given'})"
     return decided(name, True, want, said, record)

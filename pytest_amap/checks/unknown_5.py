@@ -87,7 +87,8 @@ def judge(seen: Seen) -> list[Part]:
         value(seen),
         denied(seen),
         agents(seen.agents),
-        receiver_answers.refusal(seen.local, f"{posixpath.basename(LOCAL)} tightens the setting"),
+        receiver_answers.tightened(seen.local, f"{posixpath.basename(LOCAL)} tightens the setting"),
+        *([receiver_answers.unanswered(seen.local)] if seen.local.task and seen.local.task.notice else []),
         open_question(seen.project),
         *receiver_answers.put_back(seen.local),
         *receiver_answers.put_back(seen.project),
@@ -147,8 +148,8 @@ def agents(ran: Ran) -> Part:
 def open_question(seen: Round) -> Part:
     """Either answer is one; a delivery counts only with the reply, since silence would be counted as delivered too."""
     name, want = f"what {posixpath.basename(PROJECT)} does to the value", "held by it, or delivered and answered"
-    tightened = receiver_answers.refusal(seen, name)
-    if tightened.outcome is PASS and seen.task and not seen.task.answer():
+    tightened = receiver_answers.tightened(seen, name)
+    if tightened.outcome is PASS and receiver_answers.unanswered(seen).outcome is PASS:
         return Part(name, PASS, want, f"it tightens: {tightened.seen}; {NOT_TRIED}", tightened.records)
     first = decisive(seen.before())
     if state_in(seen.kept) != OURS or seen.task is None or first is None or first.outcome != receiver_answers.DELIVERED:

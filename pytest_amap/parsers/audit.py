@@ -101,6 +101,12 @@ def terminal(outcomes: Iterable[OutcomeEvent]) -> OutcomeEvent | None:
     return next((outcome for outcome in outcomes if outcome.outcome in TERMINAL), None)
 
 
+def contradictory(outcomes: Iterable[OutcomeEvent]) -> bool:
+    """Whether a history decides nothing: it claims two different ends, or a word that no receiver has."""
+    claimed = {outcome.outcome for outcome in outcomes}
+    return len(claimed & TERMINAL) > 1 or not claimed <= TERMINAL | TRANSIENT
+
+
 def _event(line: str) -> Event:
     unread = Event("", "", "", {"line": line[:2000]})
     fields = documents.document(line) if line.lstrip().startswith("{") else unread
