@@ -1,4 +1,4 @@
-"""Write the tables of the documents that come from the code: `python docs/tables.py`; --check only compares.
+"""Write the tables of the documents that come from the code: `python docs/doc_tables.py`; --check only compares.
 
 A table stands between `<!-- table: NAME -->` and `<!-- end -->`; the rest of a document is a person's.
 """
@@ -85,7 +85,7 @@ def main(words: Sequence[str]) -> int:
         text = path.read_text(encoding="utf-8")
         if rendered(text) != text:
             stale += 1
-            print(f"{path.name}: {'out of date; run python docs/tables.py' if '--check' in words else 'written'}")
+            print(f"{path.name}: {'out of date; run python docs/doc_tables.py' if '--check' in words else 'written'}")
             if "--check" not in words:
                 path.write_text(rendered(text), encoding="utf-8")
     return int(bool(stale) and "--check" in words)
