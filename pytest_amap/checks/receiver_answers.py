@@ -129,7 +129,7 @@ def put_back(seen: Round) -> Iterator[Part]:
         yield unknown(name, want, f"{restore.problem}{remedy}", *records)
         return
     if wrote(seen) and restore.restart is None:
-        yield unknown(name, want, f"the sandbox that held the file is no more, so {seen.receiver} was not put back", *records)
+        yield unknown(name, want, f"its sandbox is no more, so {seen.receiver} was not put back", *records)
         return
     notice, end = seen.task.notice if seen.task else "", audit.terminal(seen.after())
     ready = "setting gone and session ready" if restore.restart else "nothing had been written"
