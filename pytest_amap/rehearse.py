@@ -87,7 +87,6 @@ def settings(config: pytest.Config, options: options_module.Options) -> dict[str
         "package": str(REHEARSAL),
         "python": sys.executable,
         "faults": list(options.faults),
-        "api_key": os.environ.get("AMAP_REHEARSAL_API_KEY"),
         "access": [str(config.rootpath), str(config.invocation_params.dir), str(home.parent)],
     }
 

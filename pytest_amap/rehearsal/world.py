@@ -5,7 +5,8 @@ usage: python -I -S world.py LIFELINE_FD SETTINGS_JSON -- COMMAND [ARG...]
 LIFELINE_FD is the read end of a pipe held by the caller: each byte is a signal number for the command, end of file
 ends the world. SETTINGS_JSON is an object with `home`, `disk`, `checkout` (absolute paths outside), `siblings`
 ({directory name: path}), `package` (this directory), `python` (the interpreter of the host's programs), `faults`
-([name]), `api_key` (a string or null) and `access` (paths the command must be able to read and write).
+([name]) and `access` (paths the command must be able to read and write). AMAP_REHEARSAL_API_KEY in the environment is
+the key of the world; without it one is made up. An argument would show it to every process of this machine.
 With `-- bash` it is a shell on the rehearsal host.
 
 Processes: the keeper (this one, in the caller's pid namespace), init (pid 1 inside), the command (pid 2).
@@ -33,6 +34,7 @@ from pytest_amap.rehearsal.sabotage import spec
 CANNOT_ENTER = 97
 CALLER_GONE = 98
 MARK = "AMAP_REHEARSAL_WORLD"
+GIVEN_KEY, KEY = "AMAP_REHEARSAL_API_KEY", "ANTHROPIC_API_KEY"
 CLAUDE_CODE_VERSION = "2.1.284"
 POSTURE = "A rehearsal: its gateway admits anyone in this world, and nobody else can reach it."
 
@@ -54,7 +56,6 @@ class Settings:
     python: str
     siblings: Mapping[str, str]
     faults: tuple[str, ...] = ()
-    api_key: str | None = None
     access: tuple[str, ...] = ()
 
     @classmethod
@@ -79,7 +80,8 @@ class Settings:
 def environment(outer: Mapping[str, str], settings: Settings) -> dict[str, str]:
     """The command's environment: the caller's, without what names its own gateway, key, runtime or siblings."""
     dropped = (
-        "ANTHROPIC_API_KEY",
+        KEY,
+        GIVEN_KEY,
         "AMAP_ROUTER_REPO",
         "AMAP_CONNECTOR_REPO",
         "AMAP_SPEC_DIR",
@@ -102,7 +104,7 @@ def environment(outer: Mapping[str, str], settings: Settings) -> dict[str, str]:
         "AMAP_SHOWN_PID": outer.get("AMAP_SHOWN_PID", ""),
         "AMAP_POSTURE_ACCEPTED": POSTURE,
         "CLAUDE_CODE_VERSION": CLAUDE_CODE_VERSION,
-        "ANTHROPIC_API_KEY": settings.api_key or made_up_key(),
+        KEY: outer.get(GIVEN_KEY) or made_up_key(),
         "ROUTER_INTERVAL": "0.2",
     }
 
@@ -235,7 +237,8 @@ def run_command(settings: Settings, command: list[str], dispositions: Dispositio
     inside[MARK] = os.readlink("/proc/self/ns/pid")
     # Not isolated (-I): PyYAML may lie in the user's site directory, as pytest itself may.
     boot = [settings.python, "-P", str(layout.ENGINE / "pytest_amap" / "rehearsal" / "boot.py"), settings.python]
-    if os.spawnve(os.P_WAIT, settings.python, boot, inside) != 0:
+    keyless = {name: value for name, value in inside.items() if name != KEY}
+    if os.spawnve(os.P_WAIT, settings.python, boot, keyless) != 0:
         os._exit(refuse("the rehearsal host did not boot; its reason stands above"))
     try:
         os.execvpe(command[0], command, inside)

@@ -38,8 +38,9 @@ def test_the_callers_key_gateway_and_runtime_stay_outside() -> None:
 
 def test_a_made_up_key_differs_each_time_and_a_given_one_is_taken() -> None:
     assert world.made_up_key() != world.made_up_key()
-    given = world.Settings("/h", "/h.host", "/c", "/p", "/usr/bin/python3", {}, api_key="sk-canary")
-    assert world.environment({}, given)["ANTHROPIC_API_KEY"] == "sk-canary"
+    inside = world.environment({"AMAP_REHEARSAL_API_KEY": "sk-canary"}, SETTINGS)
+    assert inside["ANTHROPIC_API_KEY"] == "sk-canary"
+    assert "AMAP_REHEARSAL_API_KEY" not in inside
 
 
 def test_the_users_site_directory_is_still_found() -> None:

@@ -38,7 +38,6 @@ def settings(folder: Path, **changes: Any) -> dict[str, Any]:
         "package": str(PACKAGE),
         "python": sys.executable,
         "faults": [],
-        "api_key": None,
         "access": [],
         **changes,
     }
