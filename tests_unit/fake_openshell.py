@@ -45,10 +45,12 @@ class FakeOpenShell:
     boxes: dict[str, Box] = field(default_factory=dict)
     create_fails: str = ""
     create_is_somebody_elses: bool = False
+    create_is_cut_off: bool = False
     delete_fails: bool = False
     state_is_lost: bool = False
     never_ready: bool = False
     ignores_setting: bool = False
+    late: dict[str, Box] = field(default_factory=dict)
     submitted: int = 0
     waiting: list[str] = field(default_factory=list)
     ran: list[str] = field(default_factory=list)
@@ -87,6 +89,9 @@ class FakeOpenShell:
         labels = dict([words[words.index("--label") + 1].split("=")]) if "--label" in words else {}
         if self.create_is_somebody_elses:
             labels = {}
+        if self.create_is_cut_off:
+            self.late = {name: Box("id-late", "Ready", labels)}
+            return Ran(("openshell",), None, "", "", AT, AT, timed_out=True)
         if self.create_fails != "refused":
             self.boxes[name] = Box("id-new", "Error" if self.create_fails else "Ready", labels)
         return self.said(exit=1, stderr=f"Error:   × {self.create_fails}\n") if self.create_fails else self.said()

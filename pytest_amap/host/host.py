@@ -83,11 +83,11 @@ class Host:
     @contextmanager
     def going_on(self) -> Iterator[None]:
         """Inside, a record that cannot be written stops nothing: what was made is removed on a full disk, too."""
-        self._going_on = True
+        before, self._going_on = self._going_on, True
         try:
             yield
         finally:
-            self._going_on = False
+            self._going_on = before
 
     def run(self, command: Command) -> Ran:
         """Run it and record it. Never raises for what the command does."""

@@ -151,7 +151,8 @@ def put_back(lab: Lab) -> Restore:
     announced = intents.load(lab.home.evidence, name_of(receiver.name))
     if announced is None:
         return Restore()
-    restore = undone(lab, receiver, announced)
+    with lab.host.going_on():
+        restore = undone(lab, receiver, announced)
     if not restore.problem:
         intents.remove(lab.home.evidence, name_of(receiver.name))
         return restore
@@ -166,12 +167,11 @@ def undone(lab: Lab, receiver: Member, announced: dict[str, Any]) -> Restore:
         return Restore(found.problem)
     if found.sandbox is None or announced.get("id") not in ("", found.sandbox.id):
         return Restore()  # the sandbox that held the file is no more, and the file went with it
-    if found.sandbox.phase == STOPPED:
-        started = awake(lab, receiver, Restart())
-        if started.problem:
-            return Restore(started.problem, restart=started)
+    started = awake(lab, receiver, Restart()) if found.sandbox.phase == STOPPED else None
     path, text = str(announced.get("path", "")), str(announced.get("text", ""))
     taken = lab.host.run(take_back(lab, path, text))
+    if state_in(taken) != ABSENT and started and started.problem:
+        return Restore(started.problem, taken=taken, restart=started)
     if state_in(taken) != ABSENT:
         return Restore(f"{path} was not taken back ({state_in(taken)}); only our own file is removed", taken=taken)
     restart = restarted(lab, receiver)

@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from kit import commands, policy
 from kit.errors import Refused
@@ -71,6 +72,8 @@ class Throwaway:
         ran = lab.host.run(create)
         found = standing(lab, NAME)
         if found.sandbox is None:
+            if ran.exit is not None:
+                announce(lab, label, ended=True)
             why = found.problem or f"no sandbox {NAME} is there after its create"
             return Made(problem=f"{why}; create said: {said(ran)}", create=ran, live=found.asked)
         if not is_ours(found, label=label, made=ran.ok):
@@ -108,24 +111,31 @@ def creation(lab: Lab, argv: list[str], policy_file: str, label: str) -> Command
     return Command(words, "create the probe", lab.options.deadlines.create, with_key=True)
 
 
-def announce(lab: Lab, label: str, sandbox_id: str = "") -> None:
-    """Say on disk that the probe is ours: before it is made, and again when its id is known."""
+def announce(lab: Lab, label: str, sandbox_id: str = "", *, ended: bool = False) -> None:
+    """Say on disk that the probe is ours: before it is made, and when its id is known or its create has ended."""
     about = {
         "kind": intents.PROBE,
         "workspace": lab.commands.workspace,
         "run": lab.host.evidence.run,
         "label": label,
         "id": sandbox_id,
+        "ended": ended,
     }
     intents.write(lab.home.evidence, NAME, about)
 
 
 def clear(lab: Lab) -> Removed:
     """Remove a probe of ours, an earlier run's too; without an announcement only look who has the name."""
-    announced = intents.load(lab.home.evidence, NAME)
+    with lab.host.going_on():
+        return cleared(lab, intents.load(lab.home.evidence, NAME))
+
+
+def cleared(lab: Lab, announced: dict[str, Any] | None) -> Removed:
     found = standing(lab, NAME)
     if found.problem:
         return leftover(lab, Removed(found.problem))
+    if found.sandbox is None and announced and may_appear(lab, announced):
+        return leftover(lab, Removed(f"the create of {NAME} was cut off; if it comes up yet, the next run removes it"))
     if found.sandbox is None:
         intents.remove(lab.home.evidence, NAME)
         return Removed()
@@ -142,6 +152,12 @@ def clear(lab: Lab) -> Removed:
     if recorded or label:
         intents.remove(lab.home.evidence, NAME)  # one name, one sandbox: where another stands, ours is gone
     return removed
+
+
+def may_appear(lab: Lab, announced: dict[str, Any]) -> bool:
+    """The gateway may still be at a create of this run whose command was cut off."""
+    known = announced.get("ended") or announced.get("id")
+    return not known and announced.get("run") == lab.host.evidence.run
 
 
 def tidy(lab: Lab) -> Removed:
