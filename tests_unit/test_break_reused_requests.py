@@ -13,7 +13,9 @@ from small_lab import small_lab, write
 from pytest_amap.checks import pass_criterion_5
 from pytest_amap.delegations import Delegation
 from pytest_amap.host import delegating
+from pytest_amap.host import planted as remembered
 from pytest_amap.host.lab import Lab
+from pytest_amap.steps import delegating as steps
 from pytest_amap.verdicts import UNKNOWN
 
 REQUEST = "00000000"
@@ -62,6 +64,14 @@ def test_an_id_that_the_router_has_answered_before_is_no_request(tmp_path):
     task = planted(lab)
     assert task.request == ""
     assert "answered that id before" in task.problem
+
+
+def test_a_later_look_by_what_was_noted_finds_the_new_one(tmp_path, monkeypatch):
+    lab = lab_with_history(tmp_path, arrives=N3)
+    monkeypatch.setattr(remembered, "of", lambda lab: {"fleet": "f"})
+    lab.home.evidence.mkdir()
+    remembered.remember(lab, planted(lab))
+    assert steps.planted_before(lab).notice == N3
 
 
 @pytest.mark.parametrize("old", [("queued_for_human", "recipient_not_allowlisted"), ("accepted", "peer_routed", N2)])

@@ -20,7 +20,8 @@ _OURS = re.compile(r"L1 (delegation|negative case) \d{8}T\d{6}Z")
 
 def remember(lab: Lab, task: Delegation) -> None:
     """Note a request below evidence/; raises EvidenceError when that cannot be done."""
-    entry = {"sender": task.sender, "receiver": task.receiver, "request": task.request, "identity": of(lab)}
+    about = {"sender": task.sender, "receiver": task.receiver, "request": task.request, "earlier": task.earlier}
+    entry = about | {"identity": of(lab)}
     path = lab.home.evidence / FILE
     with writeonce.explained(path):
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
@@ -51,10 +52,13 @@ def edge(lab: Lab) -> tuple[str, str]:
     return lab.ground.sender, lab.ground.receiver
 
 
-def newest(lab: Lab) -> str:
-    """The newest request that rests on what is there now, or ""."""
-    same = [str(entry["request"]) for entry in entries(lab) if entry.get("identity") == of(lab)]
-    return same[-1] if same else ""
+def newest(lab: Lab) -> Delegation | None:
+    """The newest delegation that rests on what is there now, as far as it was noted."""
+    same = [entry for entry in entries(lab) if entry.get("identity") == of(lab)]
+    if not same:
+        return None
+    earlier = same[-1].get("earlier", 0)
+    return Delegation(*edge(lab), str(same[-1]["request"]), earlier=earlier if isinstance(earlier, int) else 0)
 
 
 def why_none(lab: Lab) -> str:

@@ -84,10 +84,8 @@ def text_of(read: Read) -> str | None:
 
 def planted_before(lab: Lab) -> Delegation | None:
     """The newest delegation that a run of ours planted, between these very sandboxes and over this configuration."""
-    request = planted.newest(lab)
-    if not request:
-        return None
-    return delegating.watch_placement(lab, Delegation(lab.ground.sender, lab.ground.receiver, request))
+    task = planted.newest(lab)
+    return delegating.watch_placement(lab, task) if task else None
 
 
 def by_hand(lab: Lab) -> Delegation | None:
