@@ -53,7 +53,7 @@ body .amap-rehearsal{background:var(--rehearsal);color:var(--on)}
 .amap-on-unknown{border-left-color:var(--unknown)}
 .amap-verdict{font-size:1.15rem;font-weight:600}
 .amap-banner nav ul{display:flex;flex-wrap:wrap;gap:.25rem 1rem;list-style:none;padding:0;margin:.5rem 0 0}
-.amap-badge{display:inline-block;padding:0 .5em;border-radius:.25em;font-weight:700;font-size:.85rem;
+.amap-badge{display:inline-block;white-space:nowrap;padding:0 .5em;border-radius:.25em;font-weight:700;font-size:.85rem;
  background:var(--other);color:var(--on)}
 .amap-pass,.amap-done,.amap-already{background:var(--pass)}
 .amap-fail,.amap-failed,.amap-refused{background:var(--fail)}
