@@ -213,7 +213,7 @@ def mounts(*targets: str) -> tuple[str, ...]:
 
 
 def turns(home: str, needle: str) -> tuple[str, ...]:
-    """Which transcript entries hold `needle`: the type and role of each, from Claude Code's own *.jsonl files.
+    """Which transcript entries hold `needle`: type, role and first text, from Claude Code's own *.jsonl files.
 
     They are the agent's to write: only regular files are read, up to 64 MiB, and no link is followed.
     """
@@ -234,7 +234,8 @@ def turns(home: str, needle: str) -> tuple[str, ...]:
             content = message.get("content", "")
             blocks = [b for b in content if isinstance(b, dict)] if isinstance(content, list) else []
             tool = any(b.get("type") == "tool_result" for b in blocks)
-            found.append(dict(type=str(entry.get("type")), role=str(message.get("role")), tool=tool))
+            text = content if isinstance(content, str) else next((str(b["text"]) for b in blocks if "text" in b), "")
+            found.append(dict(type=str(entry.get("type")), role=str(message.get("role")), tool=tool, text=text[:300]))
         say(files=len(files), found=found[:50])
     """
     return (*_program(body), home, needle)

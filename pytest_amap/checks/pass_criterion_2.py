@@ -7,15 +7,17 @@ itself; it counts only beside the reply, which the router bound to the notice (f
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_amap import probes
 from pytest_amap.checks import request_answers
-from pytest_amap.commands import Look, Planned
+from pytest_amap.commands import Command, Look, Planned
 from pytest_amap.delegations import Delegation
 from pytest_amap.host import delegating
+from pytest_amap.host.lab import SANDBOX_HOME
 from pytest_amap.judging import decided, unknown
 from pytest_amap.observations import Ran, Read
 from pytest_amap.parsers import Unreadable, audit, documents, lister
@@ -23,10 +25,12 @@ from pytest_amap.parsers.audit import OutcomeEvent
 from pytest_amap.verdicts import Part
 
 if TYPE_CHECKING:
-    from pytest_amap.host.lab import Lab
+    from pytest_amap.host.lab import Lab, Member
 
 ACCEPTED, ROUTED = "accepted", "peer_routed"
 DELIVERED = "delivered"
+API_ERROR = "API Error"
+DENIED_KEY = re.compile(r"\b40[13]\b|authentication|api key", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,8 @@ class Seen:
     sessions: dict[str, Ran]
     body: Read | None = None
     told: Ran | None = None
+    trouble: Ran | None = None
+    """Where no reply came: what the receiver's transcript says of calls to its provider that failed."""
 
 
 def plan(lab: Lab) -> Iterable[Planned]:
@@ -55,6 +61,11 @@ def plan(lab: Lab) -> Iterable[Planned]:
     yield sender.submit_result("<request>")
     yield sender.sessions()
     yield receiver.sessions()
+    yield trouble(receiver).only("where no reply came")
+
+
+def trouble(receiver: Member) -> Command:
+    return receiver.probing(probes.turns(SANDBOX_HOME, API_ERROR), f"{receiver.name}'s failed calls to its provider")
 
 
 def collect(lab: Lab, delegation: Delegation) -> Seen:
@@ -79,6 +90,7 @@ def collect(lab: Lab, delegation: Delegation) -> Seen:
         sessions={member.name: host.run(member.sessions()) for member in (lab.sender, lab.receiver)},
         body=host.read(os.fspath(body), "the notice's body") if task.notice else None,
         told=host.run(lab.sender.submit_result(task.request)) if task.request else None,
+        trouble=None if task.reply or not task.notice else host.run(trouble(lab.receiver)),
     )
 
 
@@ -163,7 +175,8 @@ def answered(seen: Seen) -> Part:
     answer, notice = task.answer(), task.reply_notice
     if answer is None:
         why = task.sender_audit.problem if task.sender_audit and task.sender_audit.problem else "no such placement"
-        return unknown(name, want, f"no reply bound to the notice in the router's audit log ({why})", *task.records)
+        said = f"no reply bound to the notice in the router's audit log ({why}){because(seen)}"
+        return unknown(name, want, said, *task.records, *([seen.trouble.record] if seen.trouble else []))
     if notice is not None and notice.problem == "ENOENT":
         said = f"placed as {answer.notice_id} by the audit log, but no such notice file"
         return decided(name, False, want, said, *task.records)
@@ -175,6 +188,17 @@ def answered(seen: Seen) -> Part:
     holds = message.get("in_reply_to") == task.notice and sender.lower() == seen.receiver_address.lower()
     said = f"a notice from {sender} in reply to {message.get('in_reply_to')}"
     return decided(name, holds, f"{want}, from {seen.receiver_address}", said, *task.records)
+
+
+def because(seen: Seen) -> str:
+    """What the receiver's transcript says of it: a provider that is there proves no credential (field report A09)."""
+    found = probes.answer(seen.trouble) if seen.trouble else {}
+    entries = found.get("found") if not isinstance(found, Unreadable) else None
+    said = [str(entry.get("text")) for entry in entries or () if isinstance(entry, dict) and entry.get("text")]
+    if not said:
+        return ""
+    why = "; the provider has no working credential" if DENIED_KEY.search(said[-1]) else ""
+    return f"; claimed by {seen.delegation.receiver}'s transcript: {said[-1]}{why}"
 
 
 def routed(task: Delegation) -> Part:

@@ -20,6 +20,10 @@ STARTED = "router.started"
 """The announcement of the configuration the router was started with; no sandbox can have that name."""
 
 
+SECONDS = len("2026-11-29T12:00:00")
+"""Characters up to which a file's time and the runtime's look the same."""
+
+
 @dataclass(frozen=True)
 class Router:
     """The running router: its roster as read when step 6 was done."""
@@ -60,6 +64,7 @@ def plan(lab: Lab) -> list[Planned]:
     return [
         containers(lab),
         *(command.only("unless it runs") for command in (build(lab), launch(lab), containers(lab))),
+        router_started(lab),
         Look(os.fspath(lab.home.roster / "roster.json"), "the roster"),
         router_state(lab).only("while waiting, every 5 s"),
         logs(lab),
@@ -88,6 +93,11 @@ def launch(lab: Lab) -> Command:
     return unrecorded("start the router", argv, lab.options.deadlines.command)
 
 
+def router_started(lab: Lab) -> Command:
+    words = ("inspect", "--format", "{{.State.StartedAt}}", ROUTER)
+    return lab.commands.runtime(*words, label="when the router started")
+
+
 def logs(lab: Lab) -> Command:
     return lab.commands.runtime("logs", "--tail", "500", ROUTER, label="the router's log")
 
@@ -113,11 +123,12 @@ def start(lab: Lab) -> None:
 def published(lab: Lab) -> Read:
     """A roster that names every member, and that this router wrote: younger than its own state says it started."""
     members = {lab.fleet.address(name) for name in lab.fleet.members}
+    since = lab.host.run(router_started(lab)).stdout.strip()[:SECONDS]
 
     def complete(read: Read) -> bool | None:
-        found = roster.roster(read.text) if read.text is not None else None
+        found = roster.roster(read.text) if read.text is not None and read.mtime[:SECONDS] >= since else None
         named = {member.address for member in found.members} if found and not isinstance(found, Unreadable) else set()
-        return True if members <= named else None
+        return True if since and members <= named else None
 
     asked = 0
 

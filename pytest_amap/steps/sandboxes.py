@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from kit import commands, membership
@@ -144,7 +146,10 @@ def create(lab: Lab, member: Member) -> cli.Sandbox:
     ran = lab.host.run(creation(lab, member))
     found = sessions.live(lab.host.run(lab.commands.get(member.name)))
     if isinstance(found, Unreadable):
-        raise StepFailed(f"sandbox {member.name} could not be created: {said(ran)}; mend that before any other member is made")
+        raise StepFailed(
+            f"sandbox {member.name} could not be created: {said(ran)}; "
+            f"mend that before any other member is made{hint(ran)}"
+        )
     announce(lab, member, found.id)
     if found.phase in sessions.PHASE_OF_NO_RETURN or (not ran.ok and found.phase != READY):
         raise StepFailed(f"{no_return(lab, member, found.phase)} (create said: {said(ran)})")
@@ -153,6 +158,13 @@ def create(lab: Lab, member: Member) -> cli.Sandbox:
 
 def said(ran: Ran) -> str:
     return "no end within its deadline" if ran.timed_out else text.one_line(ran.stderr or ran.stdout)[:400] or f"exit {ran.exit}"
+
+
+def hint(ran: Ran) -> str:
+    """What is known to help (field report A29): a host that keeps its users from making user namespaces."""
+    if not re.search(r"\b(setgroups|[ug]id_map)\b", ran.stderr + ran.stdout):
+        return ""
+    return "; this host may restrict user namespaces: look at sysctl kernel.apparmor_restrict_unprivileged_userns"
 
 
 def no_return(lab: Lab, member: Member, phase: str) -> str:

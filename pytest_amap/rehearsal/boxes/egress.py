@@ -140,7 +140,7 @@ class Gate:
                 if endpoint is None:
                     self.proxy(connection, programs)
                 elif self.admit(programs, endpoint, port):
-                    http.answer(connection)
+                    self.provide(connection)
                 else:
                     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
         except OSError:
@@ -169,6 +169,12 @@ class Gate:
             )
         if endpoint is not None and self.admit(programs, endpoint, port):
             connection.sendall(b"HTTP/1.1 200 Connection Established\r\n\r\n")
-            http.answer(connection)
+            self.provide(connection)
         else:
             http.forbid(connection, host, port)
+
+    def provide(self, connection: socket.socket) -> None:
+        if self.network.key_good:
+            http.answer(connection)
+        else:
+            http.refuse_key(connection)

@@ -19,6 +19,13 @@ def answer(connection: socket.socket) -> None:
     _respond(connection, b"200 OK", b"" if method == b"HEAD" else body)
 
 
+def refuse_key(connection: socket.socket) -> None:
+    """401 for any request."""
+    if _request(connection) is not None:
+        error = {"type": "error", "error": {"type": "authentication_error", "message": "invalid x-api-key"}}
+        _respond(connection, b"401 Unauthorized", json.dumps(error).encode())
+
+
 def forbid(connection: socket.socket, host: str, port: int) -> None:
     detail = f"{host}:{port} is not in any policy"
     body = json.dumps({"error": "policy_denied", "detail": detail, "reason": "no matching policy"})

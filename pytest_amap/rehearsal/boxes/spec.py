@@ -43,11 +43,15 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class Network:
-    """Egress: the endpoints, how a denial looks (`dns`, `connect` or `proxy`), and whether denials are logged."""
+    """Egress: the endpoints, how a denial looks (`dns`, `connect` or `proxy`), and whether denials are logged.
+
+    `key_good` is whether the provider takes the API key.
+    """
 
     endpoints: tuple[Endpoint, ...] = ()
     style: str = "dns"
     logged: bool = True
+    key_good: bool = True
 
 
 @dataclass(frozen=True)

@@ -214,6 +214,7 @@ SPECS: dict[str, Reshape] = {
     "network-open": _endpoints(_reach_mail),
     "mail-reached-unlogged": _endpoints(_reach_mail, logged=False),
     "denial-unlogged": _endpoints(lambda endpoints: endpoints, logged=False),
+    "provider-key-refused": _endpoints(lambda endpoints: endpoints, key_good=False),
     "network-closed": _endpoints(lambda endpoints: ()),
     "provider-binaries-differ": _endpoints(
         lambda endpoints: tuple(replace(item, binaries=("/usr/local/bin/agent",)) for item in endpoints)

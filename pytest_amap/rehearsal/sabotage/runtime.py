@@ -15,6 +15,7 @@ from ..store import Record
 
 Run = Callable[[], int]
 Config = dict[str, Any]
+_STALE = "roster-stale"
 _LABEL = "label=openshell.ai/"
 _ROUTER = "amap-router-local"
 _REFUSALS = (
@@ -116,6 +117,8 @@ def configure(record: Record, directory: Path) -> list[dict[str, Any]]:
     names = planted.among(CONFIGS)
     mounts = []
     for mount in record["mounts"]:
+        if _STALE in planted.everything() and record["name"] == _ROUTER and mount["target"].endswith("/roster"):
+            mount = {**mount, "read_only": True}
         if names and record["name"] == _ROUTER and mount["target"].endswith("/router.json"):
             text = Path(mount["source"]).read_text()
             for name in names:
@@ -145,5 +148,5 @@ CONFIGS: dict[str, Callable[[str], str]] = {
     "router-restarting": lambda text: "{not JSON",
 }
 
-# Planted by `refit`, which looks for it itself.
-ELSEWHERE = ("router-user",)
+# Planted by `refit` and `configure`.
+ELSEWHERE = ("router-user", _STALE)

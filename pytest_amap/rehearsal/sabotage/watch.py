@@ -191,14 +191,6 @@ def _hide_from_all(path: Path) -> None:
     _when(lambda: _outcomes(path), lambda: path.chmod(0))
 
 
-def _unlink_always(pattern: str) -> Callable[[], Spoil]:
-    def spoil() -> None:
-        for path in layout.HOME.glob(pattern):
-            path.unlink(missing_ok=True)
-
-    return lambda: spoil
-
-
 def _garble_logs() -> Spoil:
     def spoil() -> None:
         for path in layout.HOME.glob("router-state/*/audit/log.jsonl"):
@@ -259,20 +251,18 @@ SPOILERS: dict[str, Callable[[], Spoil]] = {
     "result-garbled": _for_each_new("router-state/*/results/*.json", _garble),
     "held-copy-garbled": _for_each_new("router-state/*/held/req-*.json", _garble),
     "notice-of-nobody": _for_each_new("router-state/*/held/req-*.json", _notice_of_nobody),
-    "router-status-missing": _unlink_always("router-state/status.json"),
     "audit-garbled": _garble_logs,
     "reply-misbound": _for_each_new("instances/*/peer/notices/notice-*.json", _misbind),
     "document-cut": _for_each_new("instances/*/peer/messages/notice-*.json", _cut),
     "request-invalid": _for_each_new("instances/*/outbox/processed/req-*.json", _unknown_field),
     "document-unreadable": _for_each_new("instances/*/peer/notices/notice-*.json", _hide_from_all),
     "roster-schema-1": _roster(_schema_1),
-    "roster-invalid": _roster(lambda document: {**document, "region": "north"}),
+    "roster-invalid": _roster(lambda document: {**document, "interval_s": "often"}),
     "mail-arrives": _mail,
     "peer-notices-empty": _for_each_new("instances/*/peer/notices/notice-*.json", _mirror),
     "document-invalid": _for_each_new("instances/*/peer/notices/notice-*.json", _invalid_document),
     "reply-notice-missing": _for_each_new("instances/*/peer/notices/notice-*.json", _remove_reply),
     "body-missing": _for_each_new("instances/*/peer/notices/notice-*.json", _remove_body),
-    "outcome-contradicted": _for_each_new("instances/*/peer/notices/notice-*.json", _claim("refused")),
     "outcome-held-first": _for_each_new("instances/*/peer/notices/notice-*.json", _claim("held")),
     "outcome-failed-first": _for_each_new("instances/*/peer/notices/notice-*.json", _claim("inject_failed")),
     "notice-mode": _for_each_new("instances/*/peer/notices/notice-*.json", lambda path: path.chmod(0o644)),
