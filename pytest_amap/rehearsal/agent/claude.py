@@ -262,8 +262,11 @@ class Session:
         start = Path("/proc/self/stat").read_text(errors="replace").rpartition(")")[2].split()[19]
         digest = hashlib.sha256(self._socket_path.encode()).hexdigest()
         key = {"peerToken": secrets.token_hex(16), "procStart": start, "pidDomain": domain}
-        if not self._faults.get("no_key_file"):
-            self._write(folder / f"{pid}.{digest}.key", key)
+        key_file = folder / f"{pid}.{digest}.key"
+        if self._faults.get("no_key_file"):
+            key_file.unlink(missing_ok=True)  # an earlier session's, which had the same pid
+        else:
+            self._write(key_file, key)
         record = {
             "pid": pid, "sessionId": self._id, "cwd": str(self._settings.cwd), "startedAt": int(time.time() * 1000),
             "procStart": start, "version": version(), "peerProtocol": 1, "peerFeatures": [], "kind": "interactive",
