@@ -25,6 +25,7 @@ from pytest_amap.redaction import Redactor
 from pytest_amap.run import Run
 
 AT = "2026-11-29T12:00:00.000Z"
+PAYLOAD = '{"crossSessionInbound": "accept"}'
 QUICK = Deadlines(phase=0.3, ready=0.3, delivery=0.3, reply=0.3, log=0.3)
 READY_ROW = "claude\t-\t-\t7\t/tmp/cc-socks/7.sock\t/sandbox/.claude/sessions/7.ab.key"
 
@@ -159,7 +160,13 @@ class FakeOpenShell:
             return self.answer(state="other" if state == "other" else "absent")
         if program == [*probes.names_in("")[:4]]:
             return self.answer(errno="EACCES" if path.endswith("peer") else None, names=["notices"])
-        raise AssertionError(inner)
+        looks: dict[str, dict[str, object]] = {
+            probes.read("")[3]: {"errno": None, "text": PAYLOAD},
+            probes.append("")[3]: {"errno": "EROFS", "exists": True},
+            probes.directory("")[3]: {"errno": None, "entries": [], "writable": None},
+            probes.turns("", "")[3]: {"files": 1, "found": [{"type": "user", "role": "user", "tool": False}]},
+        }
+        return self.answer(**looks[program[3]])
 
     def answer(self, **found: object) -> Ran:
         return self.said(probes.MARK + json.dumps(found) + "\n")
