@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pytest_amap import check, dryrun, finish, live, options, page_plugin, rehearse, selection
+from pytest_amap import check, dryrun, finish, live, needed, options, page_plugin, rehearse, selection
 from pytest_amap.catalogue import L1
 from pytest_amap.interrupts import Interrupts
 from pytest_amap.report import terminal
@@ -28,6 +28,12 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     options.add(parser)
     pluginmanager.register(rehearse, rehearse.__name__)
     pluginmanager.register(check, check.__name__)
+
+
+def pytest_plugin_registered(plugin_name: str, manager: pytest.PytestPluginManager) -> None:
+    """A conftest.py comes after every -p and every entry point: what is missing then stays missing."""
+    if plugin_name.endswith("conftest.py"):
+        needed.load(manager)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

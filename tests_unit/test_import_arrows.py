@@ -15,7 +15,7 @@ PACKAGE = ROOT / "pytest_amap"
 
 PYTEST_LAYER = {
     "plugin", "options", "live", "selection", "check", "finish", "dryrun", "page_plugin", "redacted_reports",
-    "rehearse", "replay",
+    "rehearse", "replay", "needed",
 }  # fmt: skip
 """Modules that may import pytest, beside the step fixtures."""
 WIRING = PYTEST_LAYER | {"run", "plans", "recollect", "redraw", "interrupts"}
