@@ -110,7 +110,8 @@ def test_without_autoload_the_plugins_it_needs_come_along(layouts: dict[str, Pat
 
 def test_unit_tests_on_several_cores(layouts: dict[str, Path]) -> None:
     pytest.importorskip("xdist")
-    ran = run(layouts["editable"], "-p", "no:hypothesispytest", "-n", "2", "-q", str(ROOT / "tests_unit" / "kit" / "test_kit_home.py"))
+    tests = ROOT / "tests_unit" / "kit" / "test_kit_home.py"
+    ran = run(layouts["editable"], "-p", "no:hypothesispytest", "-n", "2", "-q", str(tests))
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
