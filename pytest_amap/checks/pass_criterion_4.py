@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 
 MAIL, PROVIDER = "mail.example.org", "api.anthropic.com"
 PROVIDER_POLICY = "_provider_amap_claude_code"
-DENIED = ("DENIED", "BLOCKED")
+ALLOWED, DENIED = ("ALLOWED",), ("DENIED", "BLOCKED")
+DNS, FORBIDDEN = 53, 403
+_TLS = re.compile(r"certificate|SSL", re.IGNORECASE)
+_NETWORK = re.compile(r"(NET|HTTP|DNS)[A-Z0-9_]*:")
 WINDOW = 2000
 """Lines of the log that are asked for."""
 
@@ -52,7 +56,9 @@ def call(member: Member) -> Command:
 
 
 def control(member: Member, node: str) -> Command:
-    return member.probing(probes.node_fetch(node, f"https://{PROVIDER}/"), f"{member.name} calls {PROVIDER} by a listed binary")
+    return member.probing(
+        probes.node_fetch(node, f"https://{PROVIDER}/"), f"{member.name} calls {PROVIDER} by a listed binary"
+    )
 
 
 def collect(sender: Member, profile: Profile) -> Seen:
@@ -66,7 +72,7 @@ def collect(sender: Member, profile: Profile) -> Seen:
         call=denied,
         log=log,
         control=allowed,
-        control_log=await_line(sender, allowed, PROVIDER, ("ALLOWED",)),
+        control_log=await_line(sender, allowed, PROVIDER, ALLOWED),
         policy=lab.host.run(lab.commands.policy_of(sender.name)),
         phase=lab.host.run(lab.commands.get(sender.name)),
         binaries=tuple(profile.binaries),
@@ -79,18 +85,19 @@ def await_line(sender: Member, after: Ran, host: str, actions: tuple[str, ...]) 
     """The log is asynchronous: ask until the line of this call is there, or the deadline is over."""
 
     def done(log: Ran) -> bool | None:
-        return True if log.ok and events(log, host, after, actions) else None
+        return True if events(log, host, after, actions) else None
 
     lab = sender.lab
     seconds = lab.options.deadlines.log
-    return lab.host.wait_command(f"the log line about {host}", lab.commands.logs(sender.name), done, seconds=seconds).last
+    return lab.host.wait_command(
+        f"the log line about {host}", lab.commands.logs(sender.name), done, seconds=seconds
+    ).last
 
 
 def events(log: Ran, host: str, after: Ran, actions: tuple[str, ...]) -> list[logs.NetEvent]:
     """Lines about exactly that host, not older than the call."""
-    since = datetime.fromisoformat(after.started).timestamp()
-    found = logs.about(logs.network(log.stdout), host)
-    return [event for event in found if event.action in actions and event.epoch >= since]
+    found = logs.about(logs.network(log.stdout), host) if log.ok else ()
+    return [event for event in found if event.action in actions and event.epoch >= begun(after)]
 
 
 def judge(seen: Seen) -> list[Part]:
@@ -106,72 +113,128 @@ def judge(seen: Seen) -> list[Part]:
 
 def control_part(seen: Seen) -> Part:
     """A sandbox without any network would "deny" everything."""
-    name, want = f"control: {PROVIDER} is reached by a listed binary", "an answer, or an ALLOWED line of a listed binary, of this run"
+    name = f"control: {PROVIDER} is reached by a listed binary"
+    want = "an answer, or an ALLOWED line of a listed binary, of this run"
     records = (seen.control.record, seen.control_log.record)
-    lines = [event for event in events(seen.control_log, PROVIDER, seen.control, ("ALLOWED",)) if event.binary in seen.binaries]
+    lines = [one for one in events(seen.control_log, PROVIDER, seen.control, ALLOWED) if one.binary in seen.binaries]
     if lines:
         return Part(name, PASS, want, lines[-1].line, records)
     answer = probes.answer(seen.control)
-    if not isinstance(answer, Unreadable) and answer.get("reached") is True:
-        return Part(name, PASS, want, f"HTTP status {answer.get('status')}", records)
-    said = answer if isinstance(answer, Unreadable) else f"{answer.get('error')}, and no such line"
-    return unknown(name, want, said, *records)
+    if isinstance(answer, Unreadable):
+        return unknown(name, want, answer, *records)
+    if answer.get("reached") is not True:
+        return unknown(name, want, f"{answer.get('error') or 'no answer'}, and no such line", *records)
+    if denied := events(seen.control_log, PROVIDER, seen.control, DENIED):
+        return unknown(name, want, denied[-1].line, *records)
+    return Part(name, PASS, want, f"HTTP status {answer.get('status')}", records)
 
 
 def refused(seen: Seen) -> Part:
-    name, want, record = f"the call to {MAIL} fails", "any client error", seen.call.record
+    """Any client error will do, since one denial has several; but the call must have been made."""
+    name, want, records = f"the call to {MAIL} fails", "any client error", (seen.call.record, seen.log.record)
+    if opened := [one for one in lines_about_it(seen, ALLOWED) if one.port != DNS]:
+        return decided(name, False, want, opened[-1].line, *records)
     answer = probes.answer(seen.call)
-    if events(seen.log, MAIL, seen.call, ("ALLOWED",)):
-        return decided(name, False, want, "the log says ALLOWED", record, seen.log.record)
     if isinstance(answer, Unreadable):
-        return unknown(name, want, answer, record)
-    if answer.get("reached") is True and not tunnel_refused(answer):
-        return decided(name, False, want, f"it was reached, HTTP status {answer.get('status')}", record)
-    return decided(name, True, want, f"{answer.get('error') or 'HTTP error'} {answer.get('errno') or ''} {answer.get('text') or ''}".strip(), record)
+        return unknown(name, want, answer, *records)
+    said = f"{answer.get('error') or 'no error'} {answer.get('errno') or ''} {answer.get('text') or ''}".strip()
+    if answer.get("reached") is True:
+        if answer.get("status") == FORBIDDEN and lines_about_it(seen, DENIED):
+            return decided(name, True, want, "HTTP status 403, which the log calls a denial", *records)
+        return decided(name, False, want, f"it was reached, HTTP status {answer.get('status')}", *records)
+    if not was_made(seen.call):
+        return unknown(name, want, f"{said}: the probe made no call", *records)
+    if _TLS.search(said):
+        return unknown(name, want, f"{said}: somebody answered the connection", *records)
+    return decided(name, True, want, said, *records)
 
 
-def tunnel_refused(answer: object) -> bool:
-    """A proxy's own 403 is its refusal, not the mail host's answer."""
-    found = dict(answer)  # type: ignore[call-overload]
-    return found.get("status") == 403 and "policy_denied" in str(found.get("text"))
+def was_made(call: Ran) -> bool:
+    """Whether the probe came to use the network: an answer, or an error of a socket, which alone has an errno."""
+    answer = probes.answer(call)
+    return not isinstance(answer, Unreadable) and (answer.get("reached") is True or bool(answer.get("errno")))
+
+
+def lines_about_it(seen: Seen, actions: tuple[str, ...]) -> list[logs.NetEvent]:
+    """The call's own lines, in the log as it was awaited and in the one read after the control."""
+    return [event for log in (seen.log, seen.control_log) for event in events(log, MAIL, seen.call, actions)]
 
 
 def logged(seen: Seen) -> Part:
-    """A failing call alone may have many reasons; only the log's own line is the denial."""
-    name, want, record = "the denial is logged", f"a DENIED or BLOCKED line about {MAIL}, not older than the call", seen.log.record
+    """A failing call alone may have many reasons; only the log's own line is the denial.
+
+    That it is missing contradicts the sentence where the call was made, and the log can be read, reaches back to it
+    and has gone on since.
+    """
+    name, want = "the denial is logged", f"a DENIED or BLOCKED line about {MAIL}, not older than the call"
+    records = (seen.log.record, seen.control_log.record)
+    if found := lines_about_it(seen, DENIED):
+        return decided(name, True, want, found[-1].line, *records)
     if not seen.log.ok:
-        return unknown(name, want, f"the log could not be read ({seen.log.said})", record)
-    if found := events(seen.log, MAIL, seen.call, DENIED):
-        return decided(name, True, want, found[-1].line, record)
-    entries = logs.entries(seen.log.stdout)
+        return unknown(name, want, f"the log could not be read ({seen.log.said})", *records)
+    if not was_made(seen.call):
+        return unknown(name, want, "no such line, and the probe made no call", *records)
+    since, entries = begun(seen.call), logs.entries(seen.log.stdout)
     if not entries:
-        return unknown(name, want, "the log is empty or not in the known form", record)
-    since = datetime.fromisoformat(seen.call.started).timestamp()
+        return unknown(name, want, "the log is empty or not in the known form", *records)
     if len(entries) >= WINDOW and entries[0].epoch >= since:
-        return unknown(name, want, f"the last {WINDOW} lines do not reach back to the call", record)
-    if odd := [line for line in logs.unparsed(seen.log.stdout) if MAIL in line]:
-        return unknown(name, want, f"a line about it that could not be read: {odd[0][:200]}", record)
+        return unknown(name, want, f"the last {WINDOW} lines do not reach back to the call", *records)
+    if odd := unread(seen.log, since) or unread(seen.control_log, since):
+        return unknown(name, want, f"a line about it that could not be read: {odd[0][:200]}", *records)
+    if not any(entry.epoch >= since for log in (seen.log, seen.control_log) for entry in logs.entries(log.stdout)):
+        return unknown(name, want, "the log has no line at all since the call", *records)
     old = logs.about(logs.network(seen.log.stdout), MAIL)
-    return decided(name, False, want, f"{len(entries)} lines, none of them; older ones about it: {len(old)}", record)
+    return decided(name, False, want, f"{len(entries)} lines, none of them; older ones about it: {len(old)}", *records)
+
+
+def unread(log: Ran, since: float) -> list[str]:
+    """Lines that name the host and were not understood: no entry, or a decision in words or of a form not known."""
+    understood = {event.line for event in logs.network(log.stdout) if event.host}
+    odd = [line for line in logs.unparsed(log.stdout) if MAIL in line]
+    for entry in logs.entries(log.stdout):
+        about_it = MAIL in entry.message and _NETWORK.match(entry.message) and entry.epoch >= since
+        if about_it and not any(line.endswith(entry.message) for line in understood):
+            odd.append(entry.message)
+    return odd
+
+
+def begun(call: Ran) -> float:
+    return datetime.fromisoformat(call.started).timestamp()
 
 
 def rules(seen: Seen) -> Part:
     """What the policy opens at all: the provider's endpoint and nothing else."""
-    name, want, record = "the policy opens the provider's endpoint alone", f"only {PROVIDER_POLICY} with {PROVIDER}", seen.policy.record
+    name, want, record = (
+        "the policy opens the provider's endpoint alone",
+        f"only {PROVIDER_POLICY} with {PROVIDER}",
+        seen.policy.record,
+    )
     found = policy.policy(seen.policy.stdout) if seen.policy.ok else Unreadable(seen.policy.said)
     if isinstance(found, Unreadable):
         return unknown(name, want, found, record)
+    if odd := [key for key, rule in found.network.items() if not has_endpoints(rule)]:
+        return unknown(name, want, f"rules that could not be read: {listed(odd)}", record)
     extra = [key for key in found.network if key != PROVIDER_POLICY]
-    hosts = {
-        str(endpoint.get("host"))
-        for rule in found.network.values() if isinstance(rule, dict)
-        for endpoint in rule.get("endpoints") or () if isinstance(endpoint, dict)
-    }
+    hosts = {str(endpoint.get("host")) for rule in found.network.values() for endpoint in rule["endpoints"]}
     wrong = [*(f"rule {key}" for key in extra), *(f"host {host}" for host in sorted(hosts - {PROVIDER}))]
     return decided(name, not wrong, want, listed(wrong) if wrong else listed(sorted(hosts), "no network rule"), record)
 
 
+def has_endpoints(rule: object) -> bool:
+    endpoints = rule.get("endpoints") if isinstance(rule, dict) else None
+    return isinstance(endpoints, list) and all(isinstance(one, dict) for one in endpoints)
+
+
 def opener(seen: Seen) -> str:
     """The runbook's question which of the two listed binaries opens the connection, answered by the log."""
-    found = {e.binary for log in (seen.log, seen.control_log) for e in logs.about(logs.network(log.stdout), PROVIDER) if e.action == "ALLOWED" and e.binary}
-    return f"connections to {PROVIDER} were opened by {listed(sorted(found))}" if found else "not measured: no ALLOWED line"
+    found = {
+        e.binary
+        for log in (seen.log, seen.control_log)
+        for e in logs.about(logs.network(log.stdout), PROVIDER)
+        if e.action == "ALLOWED" and e.binary
+    }
+    return (
+        f"connections to {PROVIDER} were opened by {listed(sorted(found))}"
+        if found
+        else "not measured: no ALLOWED line"
+    )
