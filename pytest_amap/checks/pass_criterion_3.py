@@ -26,9 +26,10 @@ UNLISTED = lanes.SANDBOX_ROOT
 
 @dataclass(frozen=True)
 class Bound:
-    """One row of the mount table as it must be; `source` is resolved."""
+    """One row of the mount table as it must be; `source` is resolved, `given` as the create command has it."""
 
     source: str
+    given: str
     target: str
     read_only: bool
 
@@ -97,8 +98,12 @@ def box(lab: Lab, member: Member) -> Box:
     return Box(
         member=member.name,
         id=member.id,
-        wanted=tuple(Bound(os.path.realpath(row.source), row.target, row.read_only) for row in rows),
-        sources=tuple(host.stat(os.path.realpath(row.source), f"{member.name}'s {row.role} on the host") for row in rows),
+        wanted=tuple(
+            Bound(os.path.realpath(row.source), os.fspath(row.source), row.target, row.read_only) for row in rows
+        ),
+        sources=tuple(
+            host.stat(os.path.realpath(row.source), f"{member.name}'s {row.role} on the host") for row in rows
+        ),
         ids=ids,
         inspected=host.run(lab.commands.inspect(*found)) if found else None,
         policy=host.run(lab.commands.policy_of(member.name)),
@@ -112,21 +117,38 @@ def judge(seen: Seen) -> list[Part]:
     control = control_part(seen.attempt)
     parts = [control, only_beside(control.outcome, refused(seen)), still_ready(seen.member, seen.phase)]
     for one in seen.boxes:
-        parts += [mount_flags(one, seen.label_prefix), mount_table(one), same_directories(one), policy_entries(one), enforced(one)]
+        parts += [
+            mount_flags(one, seen.label_prefix),
+            mount_table(one),
+            same_directories(one),
+            policy_entries(one),
+            enforced(one),
+        ]
     return parts
 
 
 def refused(seen: Seen) -> Part:
     tried = seen.attempt
-    name, want = f"a write to {seen.member}'s inbox is refused", "EROFS or EACCES from the write itself, and no file on the host"
+    name, want = (
+        f"a write to {seen.member}'s inbox is refused",
+        "EROFS or EACCES from the write itself, and no file on the host",
+    )
     records = (tried.inbox.record, tried.on_host.record)
     if tried.created:
-        return decided(name, False, want, "the file appeared on the host at /opt/amap/lanes/inbox (the mount lets writes through)", *records)
+        return decided(
+            name,
+            False,
+            want,
+            "the file appeared on the host at /opt/amap/lanes/inbox (the mount lets writes through)",
+            *records,
+        )
     found = tried.errno_of(tried.inbox)
     if isinstance(found, Unreadable):
         return unknown(name, want, found, *records)
     if found is None:
-        return decided(name, False, want, "the write to /opt/amap/lanes/inbox worked (the mount lets writes through)", *records)
+        return decided(
+            name, False, want, "the write to /opt/amap/lanes/inbox worked (the mount lets writes through)", *records
+        )
     if found not in ("EROFS", "EACCES") or tried.on_host.kind != "absent":
         return unknown(name, want, f"{found}; on the host: {tried.on_host.kind}", *records)
     return decided(name, True, want, found, *records)
@@ -134,18 +156,28 @@ def refused(seen: Seen) -> Part:
 
 def mount_flags(one: Box, prefix: str) -> Part:
     """Layer one, from outside: sources, targets and RW of the one container that bears the lanes."""
-    name, want = f"{one.member}'s mounts, as the runtime shows them", "payload, roster, inbox, peer read-only; outbox writable; each from this member's own source"
+    name, want = (
+        f"{one.member}'s mounts, as the runtime shows them",
+        "payload, roster, inbox, peer read-only; outbox writable; each from this member's own source",
+    )
     records = tuple(ran.record for ran in (one.ids, one.inspected) if ran)
     if not one.ids.ok or one.inspected is None or not one.inspected.ok:
-        said = one.inspected.said if one.inspected else one.ids.said if not one.ids.ok else "no container bears this sandbox's id (is another container context in use?)"
+        said = (
+            one.inspected.said
+            if one.inspected
+            else one.ids.said
+            if not one.ids.ok
+            else "no container bears this sandbox's id (is another container context in use?)"
+        )
         return unknown(name, want, said, *records)
     found = containers.containers(one.inspected.stdout)
     if isinstance(found, Unreadable):
         return unknown(name, want, found, *records)
     boxes = containers.workloads(found, one.id, f"{prefix}/")
-    if len(boxes) != 1:
-        return unknown(name, want, f"{len(boxes)} containers of this sandbox bear lanes, not one", *records)
-    wrong = list(wrong_mounts(one, boxes[0].mounts))
+    bearing = [box for box in boxes if any(box.mount(bound.target) for bound in one.wanted)]
+    if len(bearing) > 1 or (not bearing and len(boxes) != 1):
+        return unknown(name, want, f"{len(bearing)} of {len(boxes)} containers of this sandbox bear lanes", *records)
+    wrong = list(wrong_mounts(one, (bearing or boxes)[0].mounts))
     return decided(name, not wrong, want, listed(wrong) if wrong else "as expected", *records)
 
 
@@ -157,15 +189,25 @@ def wrong_mounts(one: Box, mounts: tuple[containers.Mount, ...]) -> Iterable[str
             yield f"{bound.target} is not mounted"
         elif mount.rw is bound.read_only:
             yield f"{bound.target} is {'writable' if mount.rw else 'read-only'} (mount layer)"
-        elif os.path.normpath(mount.source) != bound.source:
+        elif os.path.normpath(mount.source) not in (bound.source, bound.given):
             yield f"{bound.target} comes from another source ({mount.source})"
     known = {bound.target for bound in one.wanted}
-    yield from (f"an extra bind at {m.destination}" for m in mounts if m.kind == "bind" and m.destination not in known)
+    for mount in mounts:
+        if mount.destination not in known and (mount.kind == "bind" or below_root(mount.destination)):
+            yield f"an extra {mount.kind} at {mount.destination}"
+
+
+def below_root(path: str) -> bool:
+    """Whether a path is the lanes' common directory, or lies in it. OpenShell's own volumes lie elsewhere."""
+    return (os.path.normpath(path) + "/").startswith(UNLISTED + "/")
 
 
 def mount_table(one: Box) -> Part:
     """Layer one, from inside: the kernel's table, with what is mounted below a read-only lane."""
-    name, want = f"{one.member}'s mounts, as its kernel shows them", "every read-only lane read-only, nothing writable below one"
+    name, want = (
+        f"{one.member}'s mounts, as its kernel shows them",
+        "every read-only lane read-only, nothing writable below one",
+    )
     answer = probes.answer(one.mounts)
     table = mountinfo.mounts(str(answer.get("text", ""))) if not isinstance(answer, Unreadable) else answer
     if isinstance(table, Unreadable):
@@ -173,12 +215,12 @@ def mount_table(one: Box) -> Part:
     wrong = []
     for bound in one.wanted:
         mounted = mountinfo.at(table, bound.target)
-        if mounted is None or mounted.point != bound.target:
+        if mounted is None:
             wrong.append(f"{bound.target} is no mount of its own")
-        elif bound.read_only and "ro" not in mounted.options:
+        elif bound.read_only and mounted.writable:
             wrong.append(f"{bound.target} is writable")
         below = mountinfo.below(table, bound.target) if bound.read_only else ()
-        wrong += [f"{sub.point} is writable below it" for sub in below if "ro" not in sub.options]
+        wrong += [f"{sub.point} is writable below it" for sub in below if sub.writable]
     return decided(name, not wrong, want, listed(wrong) if wrong else "as expected", one.mounts.record)
 
 
@@ -191,29 +233,47 @@ def same_directories(one: Box) -> Part:
     if not isinstance(inodes, dict):
         return unknown(name, want, answer if isinstance(answer, Unreadable) else "the probe named no inodes", *records)
     pairs = [(bound, stat, inodes.get(bound.target)) for bound, stat in zip(one.wanted, one.sources, strict=True)]
-    unread = [bound.target for bound, _, inner in pairs if not isinstance(inner, list)]
-    stale = [bound.target for bound, stat, inner in pairs if isinstance(inner, list) and inner != [stat.device, stat.inode]]
+    unread = [bound.target for bound, stat, inner in pairs if not isinstance(inner, list) or stat.kind == "unreadable"]
+    stale = [
+        bound.target
+        for bound, stat, inner in pairs
+        if bound.target not in unread and inner != [stat.device, stat.inode]
+    ]
     if stale:
         return decided(name, False, want, f"another directory stands at {listed(stale)}", *records)
-    return unknown(name, want, f"{listed(unread)} could not be looked at", *records) if unread else decided(name, True, want, "the same", *records)
+    return (
+        unknown(name, want, f"{listed(unread)} could not be looked at", *records)
+        if unread
+        else decided(name, True, want, "the same", *records)
+    )
 
 
 def policy_entries(one: Box) -> Part:
     """Layer two, as the gateway holds it: each lane in its own list and in no other, nor below a writable parent."""
-    name, want = f"{one.member}'s policy entries", "inbox, peer, payload, roster read-only; outbox read-write; hard_requirement"
+    name, want = (
+        f"{one.member}'s policy entries",
+        "inbox, peer, payload, roster read-only; outbox read-write; hard_requirement",
+    )
     found = policy.policy(one.policy.stdout) if one.policy.ok else Unreadable(one.policy.said)
     if isinstance(found, Unreadable):
         return unknown(name, want, found, one.policy.record)
-    wrong = [
-        f"{bound.target} is {access} (policy layer)"
-        for bound in one.wanted
-        if (access := policy.access(found, bound.target)) != ("read-only" if bound.read_only else "read-write")
-    ]
+    if odd := [key for key in found.extra if key.startswith("filesystem_policy")]:
+        return unknown(name, want, f"settings that this suite does not know: {listed(odd)}", one.policy.record)
+    read_only, read_write = (
+        {os.path.normpath(path) for path in paths} for paths in (found.read_only, found.read_write)
+    )
+    wrong = []
+    for bound in one.wanted:
+        access, wanted = policy.access(found, bound.target), "read-only" if bound.read_only else "read-write"
+        if access != wanted:
+            wrong.append(f"{bound.target} is {access} (policy layer)")
+        elif bound.target not in (read_only if bound.read_only else read_write):
+            wrong.append(f"{bound.target} has no entry of its own (policy layer)")
     named = {bound.target for bound in one.wanted}
     wrong += [
         f"{path} is listed and no lane"
-        for path in (*found.read_only, *found.read_write)
-        if path not in named and (path + "/").startswith(UNLISTED + "/")
+        for path in sorted(read_only | read_write)
+        if path not in named and below_root(path)
     ]
     if found.compatibility != "hard_requirement":
         wrong.append(f"landlock compatibility is {found.compatibility or 'not set'}")
@@ -222,13 +282,19 @@ def policy_entries(one: Box) -> Part:
 
 def enforced(one: Box) -> Part:
     """Layer two, in force: an entry in a listing proves intent, not enforcement."""
-    name, want = f"{one.member}'s policy is in force", f"EACCES on listing {UNLISTED}, which no list names, while a listed directory can be listed"
+    name, want = (
+        f"{one.member}'s policy is in force",
+        f"EACCES on listing {UNLISTED}, which no list names, while a listed directory can be listed",
+    )
     records = (one.unlisted.record, one.listed.record)
     hidden, shown = probes.answer(one.unlisted), probes.answer(one.listed)
-    if isinstance(hidden, Unreadable) or isinstance(shown, Unreadable):
-        return unknown(name, want, hidden if isinstance(hidden, Unreadable) else shown, *records)
-    if shown.get("errno") is not None:
-        return unknown(name, want, f"the listed directory gave {shown['errno']}", *records)
-    errno = hidden.get("errno")
+    for answer in (hidden, shown):
+        if isinstance(answer, Unreadable):
+            return unknown(name, want, answer, *records)
+    assert not isinstance(hidden, Unreadable)
+    assert not isinstance(shown, Unreadable)
+    if shown.get("errno", "no errno") is not None:
+        return unknown(name, want, f"the listed directory gave {shown.get('errno', 'no errno')}", *records)
+    errno = hidden.get("errno", "no errno")
     outcome = PASS if errno == "EACCES" else FAIL if errno is None else UNKNOWN
     return Part(name, outcome, want, str(errno or "it can be listed: Landlock is not applied"), records)

@@ -36,6 +36,10 @@ def judge(seen: Seen) -> list[Part]:
     return [control, only_beside(control.outcome, errno_part(seen.attempt))]
 
 
+REFUSALS = ("EROFS", "EACCES", "EPERM")
+"""What layers refuse a write with. Any other errno says that the write met no layer: a full disk, a missing lane."""
+
+
 def errno_part(tried: Attempt) -> Part:
     """Only the probe's own answer counts: an exit status alone says nothing of the errno."""
     name, want, record = "the errno of a write to the inbox", "EROFS", tried.inbox.record
@@ -44,4 +48,6 @@ def errno_part(tried: Attempt) -> Part:
     found = tried.errno_of(tried.inbox)
     if isinstance(found, Unreadable):
         return unknown(name, want, found, record)
+    if found is not None and found not in REFUSALS:
+        return unknown(name, want, f"{found}, which is no refusal", record)
     return decided(name, found == "EROFS", want, found or "the write worked", record)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_amap import probes
 from pytest_amap.commands import Command, Look, Planned
+from pytest_amap.host import files
 from pytest_amap.judging import unknown
 from pytest_amap.observations import Ran, Stat
 from pytest_amap.parsers import Unreadable
@@ -36,12 +37,12 @@ class Attempt:
         return self.before.kind == "absent" and self.on_host.kind not in ("absent", "unreadable")
 
     @staticmethod
-    def errno_of(ran: Ran) -> str | None | Unreadable:
+    def errno_of(ran: Ran) -> str | Unreadable | None:
         """The errno's name, None when the write worked."""
         found = probes.answer(ran)
         if isinstance(found, Unreadable):
             return found
-        errno = found.get("errno")
+        errno = found.get("errno", 0)
         return errno if isinstance(errno, (str, type(None))) else Unreadable("the probe named no errno")
 
 
@@ -76,11 +77,23 @@ def attempt(member: Member) -> Attempt:
     before = host.stat(inbox_place, "the inbox before the write")
     refused, control = host.run(inbox), host.run(outbox)
     tried = Attempt(
-        refused, control, before, host.stat(inbox_place, "the inbox after the write"), host.stat(outbox_place, "the outbox after the write")
+        refused,
+        control,
+        before,
+        host.stat(inbox_place, "the inbox after the write"),
+        host.stat(outbox_place, "the outbox after the write"),
     )
     if tried.created:
-        os.unlink(inbox_place)
+        take_away(member, inbox_place)
     return tried
+
+
+def take_away(member: Member, path: str) -> None:
+    """What cannot be taken away is named in the report; the verdict rests on what was seen before."""
+    try:
+        os.unlink(path)
+    except OSError as error:
+        member.lab.run.left.append(f"the probe's file {path} stays in {member.name}'s inbox ({files.name_of(error)})")
 
 
 def control_part(tried: Attempt) -> Part:
