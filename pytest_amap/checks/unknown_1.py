@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_amap import probes
+from pytest_amap import instants, probes
 from pytest_amap.commands import Command, Look, Planned
 from pytest_amap.delegations import Delegation
 from pytest_amap.judging import decided, listed, unknown
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pytest_amap.host.lab import Lab, Member
 
 NOTICES = "/opt/amap/lanes/peer/notices"
+MOST_NAMES = 2000
+"""As many as the probe names."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,15 @@ def visible(seen: Seen) -> Part:
     if answer.get("errno") is not None:
         return unknown(name, want, f"the lane could not be listed ({answer['errno']})", *records)
     names = answer.get("names") or ()
-    return decided(name, notice in names, want, f"{len(names)} notices, {'it among them' if notice in names else 'not this one'}", *records)
+    if notice not in names and len(names) >= MOST_NAMES:
+        return unknown(name, want, f"the first {len(names)} notices, not this one", *records)
+    return decided(
+        name,
+        notice in names,
+        want,
+        f"{len(names)} notices, {'it among them' if notice in names else 'not this one'}",
+        *records,
+    )
 
 
 def same_content(seen: Seen) -> Part:
@@ -88,7 +98,12 @@ def same_content(seen: Seen) -> Part:
     if isinstance(answer, Unreadable):
         return unknown(name, want, answer, *records)
     if answer.get("text") is None or seen.on_host.text is None:
-        return unknown(name, want, f"inside: {answer.get('errno') or 'read'}; on the host: {seen.on_host.problem or 'read'}", *records)
+        return unknown(
+            name,
+            want,
+            f"inside: {answer.get('errno') or 'read'}; on the host: {seen.on_host.problem or 'read'}",
+            *records,
+        )
     same = answer["text"] == seen.on_host.text
     return decided(name, same, want, "the same" if same else "another text", *records)
 
@@ -99,17 +114,30 @@ def younger(seen: Seen) -> Part:
     name, want = f"the router wrote it after {receiver} started", "a notice younger than the sandbox's start"
     placement = seen.delegation.placement()
     audit = seen.delegation.receiver_audit
-    records = (audit.record if audit else "", seen.ids.record)
-    if placement is None:
+    records: tuple[str, ...] = (audit.record if audit else "", seen.ids.record)
+    if placement is None or placement.notice_id != seen.delegation.notice:
         return unknown(name, want, "no placement in the router's audit log", *records)
     if seen.inspected is None or not seen.inspected.ok:
-        return unknown(name, want, f"the sandbox's container could not be inspected ({(seen.inspected or seen.ids).said})", *records)
+        return unknown(
+            name,
+            want,
+            f"the sandbox's container could not be inspected ({(seen.inspected or seen.ids).said})",
+            *records,
+        )
     found = containers.containers(seen.inspected.stdout)
     boxes = containers.workloads(found, seen.receiver_id, f"{seen.label_prefix}/") if isinstance(found, tuple) else ()
     if len(boxes) != 1:
-        return unknown(name, want, f"{listed(box.name for box in boxes)} bear this sandbox's id, not one container", *records)
-    started, written = boxes[0].started_at[:19], placement.ts[:19]
+        return unknown(
+            name, want, f"{listed(box.name for box in boxes)} bear this sandbox's id, not one container", *records
+        )
+    records += (seen.inspected.record,)
+    started, written = instants.second(boxes[0].started_at), instants.second(placement.ts)
+    if boxes[0].status != "running" or not started or not written:
+        said = (
+            f"container {boxes[0].status}, started {boxes[0].started_at or 'at no known time'}, written {placement.ts}"
+        )
+        return unknown(name, want, said, *records)
     said = f"written {written}, started {started} (UTC)"
     if written > started:
-        return decided(name, True, want, said, *records, seen.inspected.record)
-    return unknown(name, want, f"{said}: no notice is younger than {receiver}'s start; run --from-step 7", *records, seen.inspected.record)
+        return decided(name, True, want, said, *records)
+    return unknown(name, want, f"{said}: no notice is younger than {receiver}'s start; run --from-step 7", *records)
