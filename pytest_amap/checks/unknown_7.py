@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pytest_amap.host.lab import Lab, Member
 
 PEER = "/opt/amap/lanes/peer"
+DENIALS = ("EACCES", "EPERM")
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,9 @@ def judge(seen: Seen) -> list[Part]:
     for member, read in seen.files.items():
         parts.append(policy_part(seen, f"{member}'s rendered policy", read.text, read.problem or "", read.record))
     for member, ran in seen.effective.items():
-        parts.append(policy_part(seen, f"{member}'s effective policy", ran.stdout if ran.ok else None, ran.said, ran.record))
+        parts.append(
+            policy_part(seen, f"{member}'s effective policy", ran.stdout if ran.ok else None, ran.said, ran.record)
+        )
     parts += [ids_part(seen, member, ran) for member, ran in seen.ids.items()]
     return [*parts, notice_part(seen), message_part(seen)]
 
@@ -96,9 +100,11 @@ def want(seen: Seen) -> str:
 def owner(seen: Seen, stat: Stat) -> Part:
     place = "/".join(stat.path.split("/")[-3:])
     name = f"owner of {place}"
-    if stat.kind in ("absent", "unreadable"):
+    if stat.kind not in ("file", "directory"):
         return unknown(name, want(seen), f"{stat.kind} {stat.problem or ''}".strip(), stat.record)
-    return decided(name, (stat.uid, stat.gid) == (seen.uid, seen.gid), want(seen), f"{stat.uid}:{stat.gid}", stat.record)
+    return decided(
+        name, (stat.uid, stat.gid) == (seen.uid, seen.gid), want(seen), f"{stat.uid}:{stat.gid}", stat.record
+    )
 
 
 def router_part(seen: Seen) -> Part:
@@ -106,6 +112,8 @@ def router_part(seen: Seen) -> Part:
     if not seen.router.ok:
         return unknown(name, want(seen), seen.router.said, seen.router.record)
     said = seen.router.stdout.strip()
+    if said and not re.fullmatch(r"[0-9]+:[0-9]+", said):
+        return unknown(name, want(seen), f"{said}, which does not state both numbers", seen.router.record)
     return decided(name, said == want(seen), want(seen), said or "none, so root", seen.router.record)
 
 
@@ -113,6 +121,8 @@ def policy_part(seen: Seen, name: str, text: str | None, problem: str, record: s
     found = policy.policy(text) if text is not None else Unreadable(problem)
     if isinstance(found, Unreadable):
         return unknown(name, want(seen), found, record)
+    if not found.run_as_user or not found.run_as_group:
+        return unknown(name, want(seen), "it does not state both", record)
     said = f"{found.run_as_user}:{found.run_as_group}"
     return decided(name, said == want(seen), want(seen), said, record)
 
@@ -121,20 +131,25 @@ def ids_part(seen: Seen, member: str, ran: Ran) -> Part:
     name, answer = f"ids inside {member}", probes.answer(ran)
     if isinstance(answer, Unreadable):
         return unknown(name, want(seen), answer, ran.record)
+    if not all(isinstance(answer.get(key), int) for key in ("uid", "gid")):
+        return unknown(name, want(seen), "the probe named no ids", ran.record)
     said = f"{answer.get('uid')}:{answer.get('gid')}"
     return decided(name, said == want(seen), want(seen), said, ran.record)
 
 
 def notice_part(seen: Seen) -> Part:
     """The router writes notices 0600: only their owner can read one."""
-    name, expected = f"{seen.delegation.receiver} sees the notice as its own, 0600", f"{want(seen)} 600"
+    name, expected = f"{seen.delegation.receiver} reads the notice as its own, 0600", f"{want(seen)} 600, read"
     answer = readable(seen.notice)
     if isinstance(answer, Unreadable):
         return unknown(name, expected, answer, seen.notice.record)
-    if answer.get("errno") is not None and answer.get("mode") is None:
-        return unknown(name, expected, f"it could not be looked at ({answer['errno']})", seen.notice.record)
+    errno = answer.get("errno")
+    if errno in DENIALS:
+        return decided(name, False, expected, f"refused with {errno}", seen.notice.record)
+    if errno is not None or answer.get("mode") is None:
+        return unknown(name, expected, f"it could not be looked at ({errno or 'no mode'})", seen.notice.record)
     said = f"{answer.get('uid')}:{answer.get('gid')} {answer.get('mode')}"
-    return decided(name, said == expected, expected, said, seen.notice.record)
+    return decided(name, said == f"{want(seen)} 600", expected, said, seen.notice.record)
 
 
 def message_part(seen: Seen) -> Part:
@@ -143,10 +158,10 @@ def message_part(seen: Seen) -> Part:
     if isinstance(answer, Unreadable):
         return unknown(name, expected, answer, seen.message.record)
     errno = answer.get("errno")
-    if errno == "ENOENT":
-        return unknown(name, expected, "it is not there", seen.message.record)
-    if errno is not None:
+    if errno in DENIALS:
         return decided(name, False, expected, f"refused with {errno}", seen.message.record)
+    if errno is not None or not isinstance(answer.get("text"), str):
+        return unknown(name, expected, f"it could not be looked at ({errno or 'no text'})", seen.message.record)
     try:
         document = json.loads(str(answer.get("text")))
         holds = isinstance(document, dict) and document.get("notice_id") == seen.delegation.notice
