@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_amap.commands import Command, Look, Planned, unrecorded
@@ -13,7 +13,7 @@ from pytest_amap.host.process import ambient_selectors
 from pytest_amap.judging import decided, listed, unknown
 from pytest_amap.observations import Ran, Stat
 from pytest_amap.parsers import Unreadable, addresses, cli, gateway_toml, listeners, units
-from pytest_amap.verdicts import Part
+from pytest_amap.verdicts import PASS, Part
 
 if TYPE_CHECKING:
     from pytest_amap.host.lab import Lab
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 UNIT = "openshell-gateway"
 STATEMENT = "the operator states what files cannot show"
 PAGES = 50
+TLS_DIR = "OPENSHELL_LOCAL_TLS_DIR"
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,6 @@ class Seen:
     intents: dict[str, str]
     ambient: tuple[str, ...] = ()
     accepted: str = ""
-    records: tuple[str, ...] = field(default=())
 
 
 def commands(lab: Lab, toml: str) -> dict[str, Command]:
@@ -85,11 +85,9 @@ def collect(lab: Lab) -> Seen:
         files.how,
         host.keep(host.hidden(files.environment), "gateway.env") if files.environment else None,
         files.overrides,
+        files.unread,
     )
     ask = commands(lab, files.toml.path)
-    pages = [host.run(page(lab))]
-    while (token := next_page(pages[-1])) and len(pages) < PAGES:
-        pages.append(host.run(page(lab, token)))
     return Seen(
         files=files,
         unit=unit,
@@ -97,8 +95,8 @@ def collect(lab: Lab) -> Seen:
         status=host.run(ask["status"]),
         info=host.run(ask["info"]),
         listeners=host.run(ask["listeners"]),
-        sandboxes=tuple(pages),
-        keys=tuple(host.stat(path, "credentials") for path in key_files(host.environ)),
+        sandboxes=pages(lab),
+        keys=tuple(host.stat(path, "credentials") for path in key_files(host.environ, files.overrides)),
         uid=os.getuid(),
         port=lab.options.port,
         workspace=lab.fleet.workspace,
@@ -109,26 +107,34 @@ def collect(lab: Lab) -> Seen:
     )
 
 
+def pages(lab: Lab) -> tuple[Ran, ...]:
+    """The listing of all sandboxes, page by page."""
+    read = [lab.host.run(page(lab))]
+    while (token := next_page(read[-1])) and len(read) < PAGES:
+        read.append(lab.host.run(page(lab, token)))
+    return tuple(read)
+
+
 def next_page(ran: Ran) -> str:
     found = cli.sandbox_list_json(ran.stdout) if ran.ok else None
     return found.next_page_token if isinstance(found, cli.SandboxList) else ""
 
 
-def key_files(environ: object) -> list[str]:
+def key_files(environ: Mapping[str, str], overrides: Mapping[str, str]) -> list[str]:
     """The private keys of the CLI's registrations and of the package, where OpenShell keeps them."""
-    known = dict(environ)  # type: ignore[call-overload]
-    home = known.get("HOME", "")
-    config = known.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
-    state = known.get("XDG_STATE_HOME") or os.path.join(home, ".local", "state")
-    found = []
-    for top in (os.path.join(config, "openshell", "gateways"), os.path.join(state, "openshell", "tls")):
+    home = environ.get("HOME", "")
+    config = environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+    state = environ.get("XDG_STATE_HOME") or os.path.join(home, ".local", "state")
+    package = overrides.get(TLS_DIR) or os.path.join(state, "openshell", "tls")
+    found: list[str] = []
+    for top in (os.path.join(config, "openshell", "gateways"), package):
         for folder, _, names in os.walk(top):
             found += [os.path.join(folder, name) for name in sorted(names) if name.endswith(".key")]
-    return found[:20]
+    return list(dict.fromkeys(found))
 
 
 def judge(seen: Seen) -> list[Part]:
-    return [*settings(seen), *live(seen), others(seen), credentials(seen), statement(seen)]
+    return [*settings(seen), overriding(seen), *live(seen), others(seen), credentials(seen), statement(seen)]
 
 
 def settings(seen: Seen) -> Iterable[Part]:
@@ -139,6 +145,19 @@ def settings(seen: Seen) -> Iterable[Part]:
             yield unknown(name, finding.expected, finding.seen, *records)
         else:
             yield decided(name, finding.ok, finding.expected, finding.seen, *records)
+
+
+def overriding(seen: Seen) -> Part:
+    """A setting of the file holds only where nothing that wins over it is hidden. Whether the service runs is not
+    asked here: without a user bus nothing is known of it, and that is no broken gateway."""
+    name, want = "what overrides the gateway's file", "every environment file that may override it can be read"
+    records = (seen.unit.record, seen.files.environment.record if seen.files.environment else "")
+    if seen.files.unread:
+        return unknown(name, want, listed(seen.files.unread), *records)
+    read = units.unit(seen.unit.stdout) if seen.unit.ok else Unreadable(seen.unit.said)
+    bus = " (set XDG_RUNTIME_DIR, or log in as this user)" if units.without_bus(seen.unit.stderr) else ""
+    service = f"its service is not known: {read.why}{bus}" if isinstance(read, Unreadable) else f"service {read.state}"
+    return decided(name, True, want, f"the file is {seen.files.how}; {service}", *records)
 
 
 def live(seen: Seen) -> Iterable[Part]:
@@ -155,15 +174,20 @@ def live(seen: Seen) -> Iterable[Part]:
 
 def preflight(ran: Ran) -> Part:
     name, want = "the gateway's own preflight", "exit 0"
-    if ran.exit is None or ran.exit in (126, 127):
+    if not_asked(ran):
         return unknown(name, want, ran.said, ran.record)
     return decided(name, ran.exit == 0, want, ran.said if ran.exit else "exit 0", ran.record)
+
+
+def not_asked(ran: Ran) -> bool:
+    """The program did not run, or does not know the question."""
+    return ran.exit is None or ran.exit in (126, 127) or (ran.exit == 2 and "Usage:" in ran.stderr)
 
 
 def connected(seen: Seen) -> Part:
     """Exit 0 proves nothing here: it is also 0 where no gateway is configured."""
     name, want = "the CLI is connected to this gateway", f"connected to 127.0.0.1:{seen.port}"
-    if seen.status.exit is None:
+    if not_asked(seen.status):
         return unknown(name, want, seen.status.said, seen.status.record)
     status = cli.status(seen.status.stdout)
     if isinstance(status, Unreadable):
@@ -195,6 +219,8 @@ def listener(seen: Seen) -> Part:
         return decided(name, False, want, listed(outside), seen.listeners.record)
     if found.unparsed:
         return unknown(name, want, f"rows that could not be read: {listed(found.unparsed)}", seen.listeners.record)
+    if not seen.listeners.stdout.strip() and connected(seen).outcome is PASS:
+        return unknown(name, want, "no row at all, while the CLI is connected there", seen.listeners.record)
     return decided(name, bool(found.addresses), want, listed(found.addresses, "no listener"), seen.listeners.record)
 
 
@@ -202,14 +228,13 @@ def others(seen: Seen) -> Part:
     """Every sandbox in every workspace is a recorded member, or one whose creation this suite announced on disk."""
     name, want = "no other sandbox runs on this gateway", "fleet members only, over all workspaces"
     records = tuple(ran.record for ran in seen.sandboxes)
-    strangers: list[str] = []
-    for ran in seen.sandboxes:
-        found = cli.sandbox_list_json(ran.stdout) if ran.ok else Unreadable(ran.said)
-        if isinstance(found, Unreadable):
-            return unknown(name, want, found, *records)
-        strangers += [stranger(box, seen) for box in found.sandboxes if stranger(box, seen)]
-    if strangers:
+    pages = [cli.sandbox_list_json(ran.stdout) if ran.ok else Unreadable(ran.said) for ran in seen.sandboxes]
+    boxes = [box for page in pages if not isinstance(page, Unreadable) for box in page.sandboxes]
+    if strangers := [why for box in boxes if (why := stranger(box, seen))]:
         return decided(name, False, want, listed(strangers), *records)
+    for page in pages:
+        if isinstance(page, Unreadable):
+            return unknown(name, want, page, *records)
     if next_page(seen.sandboxes[-1]):
         return unknown(name, want, f"more than {PAGES} pages", *records)
     return decided(name, True, want, "fleet members only", *records)
@@ -230,21 +255,23 @@ def stranger(box: cli.Sandbox, seen: Seen) -> str:
 
 
 def credentials(seen: Seen) -> Part:
-    name, want = (
-        "the gateway's credentials are this user's alone",
-        f"keys of uid {seen.uid}, closed to group and others",
-    )
+    name = "the gateway's credentials are this user's alone"
+    want = f"keys of uid {seen.uid}, closed to group and others"
     records = tuple(stat.record for stat in seen.keys)
-    wrong = [f"{os.path.basename(k.path)} is {k.uid} {k.mode}" for k in seen.keys if not private(k, seen.uid)]
-    if not seen.keys:
+    plain = [key for key in seen.keys if key.kind == "file"]
+    if wrong := [
+        f"{os.path.basename(key.path)} is {key.uid} {key.mode}" for key in plain if not private(key, seen.uid)
+    ]:
+        return decided(name, False, want, listed(wrong), *records)
+    if odd := [f"{os.path.basename(key.path)}: {key.problem or key.kind}" for key in seen.keys if key.kind != "file"]:
+        return unknown(name, want, listed(odd), *records)
+    if not plain:
         return unknown(name, want, "no key file was found", *records)
-    return decided(
-        name, not wrong, want, listed(wrong) if wrong else f"{len(seen.keys)} key files, all private", *records
-    )
+    return decided(name, True, want, f"{len(plain)} key files, all private", *records)
 
 
 def private(stat: Stat, uid: int) -> bool:
-    return stat.kind == "file" and stat.uid == uid and not int(stat.mode or "777", 8) & 0o077
+    return stat.uid == uid and not int(stat.mode, 8) & 0o077
 
 
 def statement(seen: Seen) -> Part:

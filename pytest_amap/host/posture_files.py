@@ -16,12 +16,16 @@ CONFIG = "OPENSHELL_GATEWAY_CONFIG"
 
 @dataclass(frozen=True)
 class GatewayFiles:
-    """`toml` is the file that was found by `how`; `overrides` are settings that win over it, by variable or flag."""
+    """`toml` is the file that was found by `how`; `overrides` are settings that win over it, by variable or flag.
+
+    `unread` says which of the files that may hold overrides could not be read, or not every line of it.
+    """
 
     toml: Read
     how: str
     environment: Read | None = None
     overrides: dict[str, str] = field(default_factory=dict)
+    unread: tuple[str, ...] = ()
 
     def findings(self, port: int) -> tuple[Finding, ...]:
         """Every setting the posture rests on; an absent file is one with defaults, any other problem is unreadable."""
@@ -42,15 +46,15 @@ def locate(environ: Mapping[str, str], unit: units.Unit | None = None) -> Gatewa
     folder = environ.get("XDG_CONFIG_HOME") or os.path.join(environ.get("HOME", ""), ".config")
     environment = files.read(os.path.join(folder, "openshell", "gateway.env"))
     overrides = dict(unit.environment) if unit else {}
-    for path in [p for p, _ in unit.environment_files] if unit else []:
-        overrides |= variables(files.read(path))
-    overrides |= variables(environment)
+    read = [*(files.read(path) for path, _ in (unit.environment_files if unit else ())), environment]
+    for one in read:
+        overrides |= variables(one)
     named = units.config_file(unit.argv if unit else (), overrides) or environ.get(CONFIG)
     how = "named by the gateway's own settings" if named else "the user's configuration folder"
     if unit:
         overrides |= units.flags(unit.argv)
     toml = files.read(named or os.path.join(folder, "openshell", "gateway.toml"))
-    return GatewayFiles(toml, how, environment, overrides)
+    return GatewayFiles(toml, how, environment, overrides, tuple(dict.fromkeys(filter(None, map(unread, read)))))
 
 
 def variables(read: Read) -> dict[str, str]:
@@ -59,6 +63,18 @@ def variables(read: Read) -> dict[str, str]:
     if found is None or isinstance(found, Unreadable):
         return {}
     return {name: value for name, value in found.values.items() if name.startswith("OPENSHELL_")}
+
+
+def unread(read: Read) -> str:
+    """Why overrides may hide in an environment file, or ""; one that is not there hides none."""
+    name = os.path.basename(read.path)
+    if read.text is None:
+        return "" if read.problem == "ENOENT" else f"{name}: {read.problem}"
+    found = units.environment_file(read.text)
+    if isinstance(found, Unreadable):
+        return f"{name}: {found.why}"
+    odd = [line for line in found.unparsed if "OPENSHELL_" in line]
+    return f"{name}: a line that is no assignment names OPENSHELL_" if odd else ""
 
 
 def problems(found: GatewayFiles, port: int) -> list[tuple[str, str]]:
