@@ -101,7 +101,7 @@ def judge(seen: Seen) -> list[Part]:
         resolved(seen),
         answered(seen),
         routed(task),
-        request_answers.told(task.sender, seen.told, task.request, ACCEPTED),
+        request_answers.told(task.sender, seen.told, task.request, ACCEPTED, task.result),
         *(one_session(member, ran) for member, ran in seen.sessions.items()),
     ]
 

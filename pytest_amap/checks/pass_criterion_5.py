@@ -158,7 +158,7 @@ def judge(seen: Seen) -> list[Part]:
         kept(seen),
         only_beside(control.outcome, unplaced(seen)),
         only_beside(control.outcome, unnoticed(seen)),
-        request_answers.told(seen.task.sender, seen.told, seen.task.request, HELD),
+        request_answers.told(seen.task.sender, seen.told, seen.task.request, HELD, seen.answer),
     ]
 
 

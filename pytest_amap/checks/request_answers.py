@@ -20,10 +20,11 @@ def private(read: Read | None) -> SubmitResult | Unreadable:
     return kept if isinstance(kept, Unreadable) else submit.result(json.dumps(kept.get("result")))
 
 
-def told(requester: str, ran: Ran | None, request: str, wanted: str) -> Part:
+def told(requester: str, ran: Ran | None, request: str, wanted: str, router: Read | None) -> Part:
     """What submit-result says inside the requester's sandbox.
 
-    It shows the requester's own outbox, which its agent can write: a claim.
+    It shows the requester's own outbox, which its agent can write: a claim, which is no contradiction while the
+    router's private result (`router`) does not say the same.
     """
     name, expected = f"submit-result in {requester}", wanted
     if ran is None:
@@ -36,6 +37,10 @@ def told(requester: str, ran: Ran | None, request: str, wanted: str) -> Part:
     if answer.req_id != request:
         return unknown(name, expected, f"the answer to request {answer.req_id}, not to {request}", ran.record)
     seen = f"claimed by {requester}: {answer.outcome} ({answer.reason_code or 'no reason given'})"
+    own = private(router)
+    if answer.outcome != wanted and (isinstance(own, Unreadable) or own.outcome != answer.outcome):
+        beside = own.why if isinstance(own, Unreadable) else f"the router's own result is {own.outcome}"
+        return unknown(name, expected, f"{seen}, but {beside}", ran.record)
     return decided(name, answer.outcome == wanted, expected, seen, ran.record)
 
 
