@@ -1,0 +1,47 @@
+"""A replay of a run of today says what that run said: every outcome, reason and part, and the same exit code."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rehearsing import CHECKOUT, Rehearsal, rehearse
+
+from pytest_amap import verify
+
+FAULTS = {
+    "inbox-writable": "pass_criterion_3 or unknown_2",
+    "exec-flood": "unknown_2",
+    "create-stays-error": "unknown_2",
+    "foreign-sandbox": "unknown_6 or unknown_2",
+}
+"""A FAIL, an output of which the record keeps head and tail, a step that fails, a gate that refuses: and the checks."""
+
+
+def replayed(run: Rehearsal) -> None:
+    assert run.run is not None, run.tail()
+    assert verify.problems(run.run) == []
+    command = [sys.executable, "-m", "pytest", "tests_live", "-p", "no:cacheprovider", "--replay", str(run.run)]
+    ended = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, timeout=60)
+    assert "replay: every outcome, reason and part is as recorded" in ended.stdout, ended.stdout
+    assert ended.returncode == run.code, ended.stdout
+
+
+def test_the_clean_run(clean: Rehearsal) -> None:
+    replayed(clean)
+
+
+def test_a_selection(copied: Callable[[str], Path]) -> None:
+    replayed(rehearse(copied("home"), "-k", "unknown_2 or unknown_6"))
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault(fault: str, copied: Callable[[str], Path], tmp_path: Path) -> None:
+    home = tmp_path / "new" if fault == "create-stays-error" else copied("home")
+    home.parent.mkdir(exist_ok=True)
+    run = rehearse(home, "--fault", fault, "-k", FAULTS[fault])
+    assert run.code in (1, 3), run.tail()
+    replayed(run)
