@@ -24,6 +24,8 @@ FIRST, LAST = 0.2, 2.0
 """A command is polled at 0.2 s growing to 2 s; a file at 0.2 s."""
 
 SAY_EVERY = 10.0
+"""Seconds in which a wait is told about at least once."""
+
 WORTH_TELLING = 1.0
 
 
@@ -214,7 +216,7 @@ class Host:
                 if waited >= WORTH_TELLING:
                     self.waits.append(Wait(what, round(waited, 1)))
                 return Waited(last, value, over and f"{what}: {over}")
-            if time.monotonic() - told >= SAY_EVERY:
+            if time.monotonic() + pause - told > SAY_EVERY:
                 told = time.monotonic()
                 self.say(f"waiting for {what}: {waited:.0f} s of {seconds:.0f} s, last seen: {brief(seen)}")
             time.sleep(min(pause, max(0.0, seconds - waited)))
