@@ -36,6 +36,8 @@ class Box:
     phase: str = "Ready"
     labels: dict[str, str] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
+    coming: list[str] = field(default_factory=list)
+    """Phases that it passes through, one a look."""
 
 
 @dataclass
@@ -79,6 +81,8 @@ class FakeOpenShell:
             return self.said(exit=1, stderr="Error:   × sandbox not found\n")
         if "--policy-only" in words:
             return self.said("version: 1\n")
+        if box.coming:
+            box.phase = box.coming.pop(0)
         told = {"id": box.id, "name": words[2], "workspace": "default", "phase": box.phase, "labels": box.labels}
         return self.said(json.dumps(told))
 

@@ -16,6 +16,7 @@ from pytest_amap.checks import unknown_3
 from pytest_amap.evidence import EvidenceError
 from pytest_amap.host import host, intents, receiving, throwaway
 from pytest_amap.host.lab import Lab
+from pytest_amap.observations import Ran
 from pytest_amap.rounds import LOCAL, REFUSE
 
 TRACED = ("receiving.py", "throwaway.py", "intents.py", "standing.py", "unknown_3.py", "fake_openshell.py")
@@ -166,3 +167,25 @@ def test_a_stopped_receiver_loses_the_setting_though_its_session_does_not_come_b
     assert "session" in receiving.repair(lab)
     assert fake.boxes["beta"].files == {}
     assert intents.load(lab.home.evidence, SETTINGS)
+
+
+@pytest.mark.parametrize("verb", ["stop", "start"])
+def test_a_stop_or_start_that_goes_on_after_an_interrupt_is_waited_for(tmp_path, verb):
+    lab, fake = lab_with_openshell(tmp_path)
+    act = getattr(fake, verb)
+
+    def interrupted_once(words: list[str]) -> Ran:
+        setattr(fake, verb, act)
+        box = fake.boxes[words[2]]
+        before = box.phase
+        act(words)
+        moving = {"stop": "Stopping", "start": "Starting"}[verb]
+        box.phase, box.coming = before, [moving, moving, box.phase]
+        raise KeyboardInterrupt
+
+    setattr(fake, verb, interrupted_once)
+    with pytest.raises(KeyboardInterrupt):
+        a_round(lab)
+    lab.run.cleanup.close()
+    assert (altered(fake), announced(lab)) == ([], [])
+    assert not any("not put back" in left for left in lab.run.left)

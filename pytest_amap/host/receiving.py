@@ -163,6 +163,10 @@ def put_back(lab: Lab) -> Restore:
 
 def undone(lab: Lab, receiver: Member, announced: dict[str, Any]) -> Restore:
     found = standing(lab, receiver.name)
+    if found.sandbox and found.sandbox.phase not in sessions.AT_REST:
+        # the gateway goes on with a stop or start whose command was cut off
+        sessions.await_phase(lab, receiver, *sessions.AT_REST)
+        found = standing(lab, receiver.name)
     if found.problem:
         return Restore(found.problem)
     if found.sandbox is None or announced.get("id") not in ("", found.sandbox.id):

@@ -13,6 +13,7 @@ from pytest_amap.parsers import Unreadable, cli, lister
 from pytest_amap.parsers.lister import Row
 
 PHASE_OF_NO_RETURN = ("Error", "Completed", "Deleting")
+AT_REST = ("Ready", "Stopped", *PHASE_OF_NO_RETURN)
 
 
 @dataclass(frozen=True)
@@ -60,15 +61,15 @@ def await_ready(lab: Lab, member: Member, *, seconds: float, unlike: Row | None 
     )
 
 
-def await_phase(lab: Lab, member: Member, phase: str) -> Waited[Ran, cli.Sandbox]:
-    """Wait until `sandbox get` shows the phase."""
+def await_phase(lab: Lab, member: Member, *phases: str) -> Waited[Ran, cli.Sandbox]:
+    """Wait until `sandbox get` shows one of the phases."""
 
     def done(ran: Ran) -> cli.Sandbox | None:
         found = live(ran)
-        return found if isinstance(found, cli.Sandbox) and found.phase == phase else None
+        return found if isinstance(found, cli.Sandbox) and found.phase in phases else None
 
-    seconds = lab.options.deadlines.phase
-    return lab.host.wait_command(f"{member.name} to be {phase}", lab.commands.get(member.name), done, seconds=seconds)
+    what, seconds = f"{member.name} to be {' or '.join(phases)}", lab.options.deadlines.phase
+    return lab.host.wait_command(what, lab.commands.get(member.name), done, seconds=seconds)
 
 
 def sandbox_gone(lab: Lab, member: Member) -> Callable[[], str]:
