@@ -8,6 +8,8 @@ from pytest_amap.checks import unknown_6
 from pytest_amap.failures import StepRefused
 from pytest_amap.host import files
 from pytest_amap.host.lab import Lab
+from pytest_amap.observations import Ran
+from pytest_amap.parsers import Unreadable, units
 from pytest_amap.verdicts import PASS
 
 
@@ -18,7 +20,18 @@ def posture(prerequisites: Lab) -> unknown_6.Seen:
     text = seen.files.toml.text
     digest = f"sha256 {files.sha256(text.encode())}" if text is not None else f"not read ({seen.files.toml.problem})"
     prerequisites.run.facts["gateway_file"] = f"{digest}; {seen.files.how}"
+    prerequisites.run.facts["gateway_service"] = service(seen.unit)
     return seen
+
+
+def service(ran: Ran) -> str:
+    """What systemd says of the gateway's service; nothing is started or restarted to find out (field report A16)."""
+    if units.without_bus(ran.stderr):
+        return "not measured: this session has no user bus (XDG_RUNTIME_DIR); log in as that user, not by su or sudo"
+    found = units.unit(ran.stdout) if ran.ok else Unreadable(ran.said)
+    if isinstance(found, Unreadable):
+        return f"not measured: {found.why}"
+    return f"{found.state}, active since {found.active_since or 'an unknown time'}"
 
 
 @pytest.fixture(scope="session")

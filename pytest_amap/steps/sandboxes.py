@@ -94,14 +94,24 @@ def look(lab: Lab, member: Member) -> cli.Sandbox | None:
         box.name == member.name and box.workspace == lab.fleet.workspace for box in listed.sandboxes
     ):
         raise StepFailed(f"whether sandbox {member.name} exists could not be told ({text.one_line(ran.said)}); look at the gateway")
+    if gone := recorded_id(lab, member):
+        service = lab.run.facts.get("gateway_service", "not known")
+        raise StepFailed(
+            f"sandbox {member.name} ({gone}) was recorded and is gone: the gateway's state has changed (its service: "
+            f"{service}), and what was seen before holds no more; {membership.ANEW}, and run again"
+        )
     return None
+
+
+def recorded_id(lab: Lab, member: Member) -> str:
+    return {one.name: one.id for one in membership.load(lab.home.membership) or ()}.get(member.name, "")
 
 
 def recognised(lab: Lab, member: Member, found: cli.Sandbox) -> cli.Sandbox:
     """Ours only with the recorded id, or while an announcement of ours waits for its id."""
     if (found.name, found.workspace) != (member.name, lab.fleet.workspace):
         raise StepFailed(f"sandbox get {member.name} showed {found.workspace}/{found.name}; look at the gateway")
-    recorded = {one.name: one.id for one in membership.load(lab.home.membership) or ()}.get(member.name, "")
+    recorded = recorded_id(lab, member)
     announced = intents.load(lab.home.evidence, member.name)
     expected = recorded or (str(announced.get("id", "")) if announced else "")
     if expected and expected != found.id:
@@ -189,4 +199,7 @@ def settled(lab: Lab, member: Member) -> None:
         raise StepFailed(
             f"{waited.problem} ({why}); attach with 'openshell sandbox connect {member.name}': a first-run question there is a finding for D9"
         )
-    lab.run.left.append(f"{member.name} has {len(found.rows)} sessions, not one with a socket and a key: {waited.problem}")
+    lab.run.left.append(
+        f"{member.name} has {len(found.rows)} sessions, not one with a socket and a key: {waited.problem}; attach with "
+        f"'openshell sandbox connect {member.name}': a first-run question there is a finding for D9"
+    )

@@ -384,6 +384,8 @@ def main() -> None:
     arguments = parse_arguments()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     screen, faults = Screen(), read_json(FAULTS)
+    if faults.get("ends"):
+        return
     settings = Settings(arguments.settings, arguments.dangerously_skip_permissions)
     if faults.get("two_sessions") and os.fork() == 0:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it dies with its twin

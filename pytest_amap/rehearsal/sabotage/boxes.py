@@ -226,6 +226,7 @@ SPECS: dict[str, Reshape] = {
     "setting-ignored": _agent(never_tightens=True),
     "never-replies": _agent(never_reply=True),
     "never-a-turn": _agent(never_turn=True),
+    "main-process-ends": _agent(ends=True),
     "two-sessions": _agent(two_sessions=True),
     "no-session-socket": _agent(no_socket=True),
     "key-file-missing": _agent(no_key_file=True),
