@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FENCE = re.compile(r"^(?P<indent> *)```(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
 HEREDOC = re.compile(r"<<'(?P<end>\w+)'\n.*?^(?P=end)$", re.MULTILINE | re.DOTALL)
 QUOTED = re.compile(r"'[^']*\n[^']*'")
+NESTED = re.compile(r"\$\(.*&&|^for ")
 COMMENT = re.compile(r"\s+# .*$")
 
 
@@ -45,8 +46,9 @@ def lines(block: Block) -> Iterator[str]:
             if not line.startswith("$ "):
                 continue
             line = line[2:]
-        for command in COMMENT.sub("", line).split(" && "):
-            if command.strip() and not command.startswith("#"):
+        line = COMMENT.sub("", line).strip()
+        for command in [line] if NESTED.search(line) else line.split(" && "):
+            if command and not command.startswith("#"):
                 yield command.strip()
 
 

@@ -95,4 +95,4 @@ def test_the_section_shows_what_it_says(told: dict[str, str], heading: str, expe
 
 def test_the_probe_is_not_left_behind(told: dict[str, str]) -> None:
     listing = of(told, "Unknown 3").rpartition("NAME")[2].splitlines()[1:]
-    assert [row.split()[0] for row in listing if row.strip()] == ["alpha", "beta"]
+    assert [row.split()[1] for row in listing if row.strip()] == ["alpha", "beta"]
