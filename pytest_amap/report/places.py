@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
@@ -25,7 +26,7 @@ def named(value: T, places: Mapping[str, str]) -> T:
 def _named(value: Any, places: Mapping[str, str]) -> Any:
     if isinstance(value, str) and type(value) is str:
         for path, name in places.items():
-            value = value.replace(path, name)
+            value = name.join(_whole(path).split(value))
         return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         changes = {f.name: _named(getattr(value, f.name), places) for f in dataclasses.fields(value)}
@@ -35,3 +36,8 @@ def _named(value: Any, places: Mapping[str, str]) -> Any:
     if isinstance(value, dict):
         return {key: _named(item, places) for key, item in value.items()}
     return value
+
+
+def _whole(path: str) -> re.Pattern[str]:
+    """The path where it stands as one, not as the beginning or the end of another's name."""
+    return re.compile(rf"(?<![\w./-]){re.escape(path)}(?![\w-]|\.\w)")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pytest_amap.results import CheckResult, NotCheckedRow
-from pytest_amap.verdicts import PASS
+from pytest_amap.verdicts import FAIL, PASS, Outcome
 
 ENFORCED, OPERATIONAL = "enforced by OpenShell", "still operational"
 
@@ -22,14 +22,15 @@ BEARS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 
 
 def rows(items: Iterable[str], checks: Sequence[CheckResult]) -> tuple[NotCheckedRow, ...]:
-    """One row an item; a proposal only where a check of this run that bears on it is PASS."""
-    passed = {result.check.id for result in checks if result.outcome is PASS}
-    return tuple(NotCheckedRow(item, proposal(item, passed)) for item in items)
+    """One row an item; a proposal only where a check of this run that bears on it is PASS, and none is FAIL."""
+    outcomes = {result.check.id: result.outcome for result in checks}
+    return tuple(NotCheckedRow(item, proposal(item, outcomes)) for item in items)
 
 
-def proposal(item: str, passed: set[str]) -> str:
+def proposal(item: str, outcomes: Mapping[str, Outcome]) -> str:
     for words, column, bearing in BEARS:
-        shown = [check for check in bearing if check in passed]
-        if shown and re.search(words, item, re.IGNORECASE):
+        shown = [check for check in bearing if outcomes.get(check) is PASS]
+        contradicted = any(outcomes.get(check) is FAIL for check in bearing)
+        if shown and not contradicted and re.search(words, item, re.IGNORECASE):
             return f"{column}: {', '.join(shown)}"
     return ""
