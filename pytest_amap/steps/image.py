@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 
@@ -13,7 +12,7 @@ from pytest_amap.failures import StepFailed
 from pytest_amap.host import files
 from pytest_amap.host.lab import Lab
 from pytest_amap.observations import Ran
-from pytest_amap.parsers import Unreadable, versions
+from pytest_amap.parsers import Unreadable, documents, versions
 
 LABEL = "amap-openshell"
 FLAGS = ("--settings", "--dangerously-skip-permissions", "--mcp-config", "--append-system-prompt-file")
@@ -87,18 +86,21 @@ def differences(ran: Ran, wanted: dict[str, str]) -> str:
     """What keeps the image from being the wanted one; "" when nothing does."""
     if not ran.ok:
         return f"not there ({ran.said})"
-    found = config(ran).get("Labels") or {}
+    found = image_labels(ran)
     wrong = [
         f"{name} is {found.get(name)}, wanted {value}" for name, value in wanted.items() if found.get(name) != value
     ]
     return "; ".join(wrong)
 
 
-def config(ran: Ran) -> dict[str, dict[str, str]]:
+def image_labels(ran: Ran) -> dict[str, str]:
+    """The labels that `docker image inspect` shows; none where its answer is not understood."""
+    read = documents.value(ran.stdout)
     try:
-        return json.loads(ran.stdout)[0]["Config"]
-    except (ValueError, LookupError, TypeError, RecursionError):
+        found = read[0]["Config"]["Labels"]
+    except (LookupError, TypeError):
         return {}
+    return found if isinstance(found, dict) else {}
 
 
 def last_lines(ran: Ran) -> str:
@@ -115,15 +117,15 @@ def measure(lab: Lab, found: Ran) -> None:
     version = versions.claude(said.strip())
     if isinstance(version, Unreadable):
         raise StepFailed(f"claude --version in the image could not be read ({version.why}); build the image anew")
-    if said.split()[0] != lab.ground.claude_version:
+    if str(version) != lab.ground.claude_version:
         raise StepFailed(
-            f"the image holds Claude Code {said.split()[0]}, wanted {lab.ground.claude_version}; set CLAUDE_CODE_VERSION to what you measured"
+            f"the image holds Claude Code {version}, wanted {lab.ground.claude_version}; set CLAUDE_CODE_VERSION to what you measured"
         )
     missing = [flag for flag in FLAGS if not re.search(rf"(?<![\w-]){flag}(?![\w-])", usage)]
     if missing:
         raise StepFailed(f"claude --help in the image lists no {', '.join(missing)}; pin a version that does")
     identity = re.search(r'"Id":\s*"([^"]+)"', found.stdout)
     lab.run.facts |= {
-        "claude_code": said.split()[0],
+        "claude_code": str(version),
         "image": f"{lab.options.image} {identity[1] if identity else 'id not read'}",
     }

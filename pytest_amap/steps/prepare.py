@@ -137,7 +137,8 @@ def bring(lab: Lab, wanted: dict[str, Any], copies: list[dict[str, Any]]) -> Non
         raise StepFailed(
             f"after the {'update' if copies else 'import'} the listing must equal the file, saw {'; '.join(differences)}"
         )
-    lab.run.facts["profile"] = "imported by this run; the listing's fields equal the file, so a rerun does not update"
+    did = "updated" if copies else "imported"
+    lab.run.facts["profile"] = f"{did} by this run; the listing's fields equal the file, so a rerun does not update"
 
 
 def update_file(lab: Lab) -> str:
@@ -177,6 +178,8 @@ def check_provider(lab: Lab) -> None:
     found = cli.providers(ran.stdout) if ran.ok else Unreadable(ran.said)
     if isinstance(found, Unreadable):
         raise StepFailed(f"provider list could not be read ({found.why}), so nothing is imported")
+    if found.next_page_token:
+        raise StepFailed("provider list has more than one page, and this suite reads one; delete providers not in use")
     for provider in found.providers:
         if provider.name == PROFILE_ID and provider.type != PROFILE_ID:
             raise StepFailed(

@@ -12,6 +12,7 @@ from pytest_amap.host import identity, sessions
 from pytest_amap.host.lab import Lab
 from pytest_amap.parsers import Unreadable
 from pytest_amap.steps.prepare import kit, write
+from pytest_amap.steps.sandboxes import no_return
 
 
 @pytest.fixture(scope="session")
@@ -24,13 +25,19 @@ def membership(sandboxes: Lab) -> Lab:
             if isinstance(found, Unreadable):
                 raise StepFailed(f"sandbox get {member.name} could not be read ({found.why}); look at the gateway")
             if (found.name, found.workspace) != (member.name, lab.fleet.workspace):
-                raise StepFailed(f"sandbox get {member.name} showed {found.workspace}/{found.name}; nothing is recorded")
+                raise StepFailed(
+                    f"sandbox get {member.name} showed {found.workspace}/{found.name}; nothing is recorded"
+                )
+            if found.phase in sessions.PHASE_OF_NO_RETURN:
+                raise StepFailed(f"{no_return(lab, member, found.phase)}; nothing is recorded")
             write(lab, "membership", f"kit record {member.name}", record.plan(lab.home, member.name, found.id))
             lab.ids[member.name] = found.id
     lab.run.facts |= identity.facts(lab)
     missing = [path.name for path in (lab.home.router, lab.home.selected) if not path.is_file()]
     if missing:
-        raise StepFailed(f"after the last member {' and '.join(missing)} must be there; run amap kit record by hand and read what it says")
+        raise StepFailed(
+            f"after the last member {' and '.join(missing)} must be there; run amap kit record by hand and read what it says"
+        )
     return lab
 
 
