@@ -107,8 +107,14 @@ def variables(ground: Ground, options: Options, environ: Mapping[str, str]) -> N
         ground.problems.append(
             Problem(f"{CLAUDE} is not set", "export the Claude Code version you measured; there is no default")
         )
-    elif isinstance(versions.claude(version), Unreadable) and not version.replace(".", "").isdigit():
+    elif isinstance(versions.version(version), Unreadable):
         ground.problems.append(Problem(f"{CLAUDE} is {version!r}", "give one exact version such as 2.1.284"))
+
+
+def refused(options: Options, refusal: Refused) -> Problem:
+    """The kit's sentence about a place, with the way out behind its colon."""
+    what, _, remedy = options.shown(str(refusal)).partition(": ")
+    return Problem(what, remedy)
 
 
 def siblings(ground: Ground, options: Options, environ: Mapping[str, str]) -> None:
@@ -116,8 +122,7 @@ def siblings(ground: Ground, options: Options, environ: Mapping[str, str]) -> No
         try:
             ground.siblings[name] = kit_siblings.find(name, environ, options.repository)
         except Refused as refusal:
-            what, _, remedy = str(refusal).partition(": ")
-            ground.problems.append(Problem(what, remedy or "see docs/kit.md"))
+            ground.problems.append(refused(options, refusal))
 
 
 def home(ground: Ground, options: Options, environ: Mapping[str, str]) -> None:
@@ -126,7 +131,7 @@ def home(ground: Ground, options: Options, environ: Mapping[str, str]) -> None:
     try:
         ground.home = check_home(options.home, [options.repository, *(s.path for s in ground.siblings.values())])
     except Refused as refusal:
-        ground.problems.append(Problem(options.shown(str(refusal)), "give a directory of its own"))
+        ground.problems.append(refused(options, refusal))
         return
     path = ground.home.path
     if not path.exists() and not path.parent.is_dir():
