@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from .. import settings
-from ..sabotage import answers
+from ..sabotage import answers, host
 from .arguments import Command, Option, read
 from .errors import CliError, UsageError, box
 
@@ -155,6 +155,7 @@ class Overview(Exception):
 
 def main(argv: list[str]) -> int:
     usage = "Usage: openshell [OPTIONS] <COMMAND>"
+    host.edit()
     before, rest = split(argv)
     if "--version" in before or "-V" in before:
         print(f"openshell {settings.version_text()}")

@@ -15,7 +15,6 @@ _IP_FREEBIND = 15  # an address no interface has, as the Docker bridge's would b
 _KEPT = layout.GATEWAY_TOML.with_name("gateway.toml.before-the-fault")
 _ENVIRONMENT = layout.CONFIG / "gateway.env"
 
-
 ADDRESSES = {"gateway-any-address": "0.0.0.0", "gateway-any-both": "[::]"}
 
 
@@ -33,23 +32,29 @@ def gateway_runs() -> bool:
 
 
 def spoil() -> None:
-    """After the gateway has started: its file may be edited while it runs."""
-    for name in planted.among(FILES):
-        if not _KEPT.exists():
-            store.text(_KEPT, layout.GATEWAY_TOML.read_text(), 0o600)
-        store.text(layout.GATEWAY_TOML, FILES[name](layout.GATEWAY_TOML.read_text()), 0o600)
+    """At boot, after the gateway has started."""
     for name in planted.among(EFFECTS):
         EFFECTS[name]()
 
 
+def edit() -> None:
+    """Once, when a command is first asked: the gateway runs, and whoever looked at its files before saw them right."""
+    addresses, changes = planted.among(ADDRESSES), planted.among(FILES)
+    if _KEPT.exists() or not (addresses or changes):
+        return
+    text = layout.GATEWAY_TOML.read_text()
+    store.text(_KEPT, text, 0o600)
+    for name in changes:
+        text = FILES[name](text)
+    store.text(layout.GATEWAY_TOML, text, 0o600)
+    for name in addresses:
+        store.text(_ENVIRONMENT, f"OPENSHELL_BIND_ADDRESS={ADDRESSES[name]}:{layout.GATEWAY_PORT}\n", 0o600)
+
+
 def bind_environment() -> None:
-    """Before the gateway starts: its environment overrules its file."""
+    """Before the gateway starts: its environment overrules its file, and its service's file shows that later."""
     for name in planted.among(ADDRESSES):
-        if not _KEPT.exists():
-            store.text(_KEPT, layout.GATEWAY_TOML.read_text(), 0o600)
-        address = f"{ADDRESSES[name]}:{layout.GATEWAY_PORT}"
-        store.text(_ENVIRONMENT, f"OPENSHELL_BIND_ADDRESS={address}\n", 0o600)
-        os.environ["OPENSHELL_BIND_ADDRESS"] = address
+        os.environ["OPENSHELL_BIND_ADDRESS"] = f"{ADDRESSES[name]}:{layout.GATEWAY_PORT}"
 
 
 def strangers() -> list[Record]:
