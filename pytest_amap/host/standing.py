@@ -9,6 +9,10 @@ from pytest_amap.observations import Ran
 from pytest_amap.parsers import Unreadable, cli, documents, text
 
 
+PAGE = 100
+"""OpenShell's default page of `sandbox list` (facts: openshell.md 1.6)."""
+
+
 @dataclass(frozen=True)
 class Standing:
     """`sandbox` is None and `problem` "" where a listing confirms that nobody stands there."""
@@ -31,14 +35,24 @@ def standing(lab: Lab, name: str) -> Standing:
         if (found.name, found.workspace) == (name, lab.commands.workspace):
             return Standing(ran, found)
         return Standing(ran, problem=f"sandbox get {name} showed {found.workspace}/{found.name}")
-    listed = names(lab.host.run(lab.commands.list_all()))
-    if isinstance(listed, Unreadable):
-        return Standing(ran, problem=f"whether sandbox {name} is there could not be told ({listed.why})")
-    if (lab.commands.workspace, name) in listed:
+    there = listed(lab, name, lab.host.run(lab.commands.list_all()))
+    if isinstance(there, Unreadable):
+        return Standing(ran, problem=f"whether sandbox {name} is there could not be told ({there.why})")
+    if there:
         return Standing(ran, problem=f"sandbox {name} is there and could not be read ({found.why})")
     return Standing(ran)
 
 
-def names(ran: Ran) -> tuple[tuple[str, str], ...] | Unreadable:
-    """(workspace, name) of every sandbox in the answer of `list_all`."""
-    return cli.sandbox_names(ran.stdout) if ran.ok else Unreadable(ran.said)
+def listed(lab: Lab, name: str, ran: Ran) -> bool | Unreadable:
+    """Whether `name` is in the answer of `list_all`; its absence counts only in a whole list that shows a member."""
+    found = cli.sandbox_names(ran.stdout) if ran.ok else Unreadable(ran.said)
+    if isinstance(found, Unreadable):
+        return found
+    workspace = lab.commands.workspace
+    if (workspace, name) in found:
+        return True
+    if len(found) >= PAGE:
+        return Unreadable(f"the listing shows {len(found)} sandboxes, and may go on on another page")
+    if not any((workspace, member) in found for member in lab.fleet.members if member != name):
+        return Unreadable("the listing shows no member of the fleet at all")
+    return False

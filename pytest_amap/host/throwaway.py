@@ -20,9 +20,9 @@ from pytest_amap import writeonce
 from pytest_amap.commands import Command, Look, Planned
 from pytest_amap.host import intents
 from pytest_amap.host.lab import PEER, Lab, Member
-from pytest_amap.host.standing import Standing, names, standing
+from pytest_amap.host.standing import Standing, listed, standing
 from pytest_amap.observations import Ran
-from pytest_amap.parsers import Unreadable, text
+from pytest_amap.parsers import text
 from pytest_amap.recorded import EvidenceError
 
 NAME = "amap-l1-probe"
@@ -168,11 +168,9 @@ def tidy(lab: Lab) -> Removed:
 def delete(lab: Lab) -> Removed:
     """Delete the probe, and see that it is gone; its announcement goes after that."""
     ran = lab.host.run(lab.commands.delete(NAME))
-    wanted = (lab.commands.workspace, NAME)
 
     def gone(listing: Ran) -> bool | None:
-        found = names(listing)
-        return True if not isinstance(found, Unreadable) and wanted not in found else None
+        return True if listed(lab, NAME, listing) is False else None
 
     waited = lab.host.wait_command(
         f"{NAME} to be gone", lab.commands.list_all(), gone, seconds=lab.options.deadlines.phase if ran.ok else 0
