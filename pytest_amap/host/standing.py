@@ -8,7 +8,6 @@ from pytest_amap.host.lab import Lab
 from pytest_amap.observations import Ran
 from pytest_amap.parsers import Unreadable, cli, documents, text
 
-
 PAGE = 100
 """OpenShell's default page of `sandbox list` (facts: openshell.md 1.6)."""
 
