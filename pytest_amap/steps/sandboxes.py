@@ -61,6 +61,7 @@ def plan(lab: Lab) -> list[Planned]:
         planned += [
             lab.commands.get(member.name),
             unknown_6.page(lab).only(missing),
+            unknown_6.page(lab, "<page token>").only("while the gateway names a next page"),
             creation(lab, member).only(missing),
             lab.commands.get(member.name).only(missing),
             lab.commands.start(member.name).only(f"if {member.name} is stopped"),
@@ -79,7 +80,9 @@ def creation(lab: Lab, member: Member) -> Command:
             lab.fleet, member.name, home=lab.home, image=lab.options.image, restart_policy=lab.options.restart_policy
         )
     )
-    return Command((lab.options.openshell, *argv[1:]), f"create {member.name}", lab.options.deadlines.create, with_key=True)
+    return Command(
+        (lab.options.openshell, *argv[1:]), f"create {member.name}", lab.options.deadlines.create, with_key=True
+    )
 
 
 def look(lab: Lab, member: Member) -> cli.Sandbox | None:
@@ -88,12 +91,10 @@ def look(lab: Lab, member: Member) -> cli.Sandbox | None:
     found = sessions.live(ran)
     if isinstance(found, cli.Sandbox):
         return recognised(lab, member, found)
-    listing = lab.host.run(unknown_6.page(lab))
-    listed = cli.sandbox_list_json(listing.stdout) if listing.ok else Unreadable(listing.said)
-    if isinstance(listed, Unreadable) or any(
-        box.name == member.name and box.workspace == lab.fleet.workspace for box in listed.sandboxes
-    ):
-        raise StepFailed(f"whether sandbox {member.name} exists could not be told ({text.one_line(ran.said)}); look at the gateway")
+    if not absent(member, unknown_6.pages(lab)):
+        raise StepFailed(
+            f"whether sandbox {member.name} exists could not be told ({text.one_line(ran.said)}); look at the gateway"
+        )
     if gone := recorded_id(lab, member):
         service = lab.run.facts.get("gateway_service", "not known")
         raise StepFailed(
@@ -101,6 +102,14 @@ def look(lab: Lab, member: Member) -> cli.Sandbox | None:
             f"{service}), and what was seen before holds no more; {membership.ANEW}, and run again"
         )
     return None
+
+
+def absent(member: Member, pages: tuple[Ran, ...]) -> bool:
+    """Whether a whole listing, every page of it readable, does not name the member's sandbox."""
+    read = [cli.sandbox_list_json(ran.stdout) if ran.ok else Unreadable(ran.said) for ran in pages]
+    boxes = [box for page in read if isinstance(page, cli.SandboxList) for box in page.sandboxes]
+    whole = all(isinstance(page, cli.SandboxList) for page in read) and not unknown_6.next_page(pages[-1])
+    return whole and (member.name, member.lab.fleet.workspace) not in [(box.name, box.workspace) for box in boxes]
 
 
 def recorded_id(lab: Lab, member: Member) -> str:
@@ -120,7 +129,9 @@ def recognised(lab: Lab, member: Member, found: cli.Sandbox) -> cli.Sandbox:
             f"{membership.ANEW}"
         )
     if not expected and announced is None:
-        raise StepFailed(f"sandbox {member.name} ({found.id}) was not made by this suite; delete it yourself, or use another workspace")
+        raise StepFailed(
+            f"sandbox {member.name} ({found.id}) was not made by this suite; delete it yourself, or use another workspace"
+        )
     if announced and not announced.get("id"):
         intents.write(lab.home.evidence, member.name, {**announced, "id": found.id})
     if announced and (changed := differences(lab, member, announced)):
@@ -155,19 +166,32 @@ def create(lab: Lab, member: Member) -> cli.Sandbox:
     announce(lab, member)
     ran = lab.host.run(creation(lab, member))
     found = sessions.live(lab.host.run(lab.commands.get(member.name)))
+    if not ran.ok and text.says(ran.stderr, "already exists"):
+        intents.remove(lab.home.evidence, member.name)
+        raise StepFailed(
+            f"somebody else made a sandbox {member.name} meanwhile; delete it yourself, or use another workspace"
+        )
     if isinstance(found, Unreadable):
         raise StepFailed(
             f"sandbox {member.name} could not be created: {said(ran)}; "
             f"mend that before any other member is made{hint(ran)}"
         )
     announce(lab, member, found.id)
-    if found.phase in sessions.PHASE_OF_NO_RETURN or (not ran.ok and found.phase != READY):
+    if found.phase in sessions.PHASE_OF_NO_RETURN:
         raise StepFailed(f"{no_return(lab, member, found.phase)} (create said: {said(ran)})")
+    if not ran.ok and found.phase != READY:
+        raise StepFailed(
+            f"sandbox {member.name} is {found.phase} after its create ({said(ran)}); wait until it is Ready and run again"
+        )
     return found
 
 
 def said(ran: Ran) -> str:
-    return "no end within its deadline" if ran.timed_out else text.one_line(ran.stderr or ran.stdout)[:400] or f"exit {ran.exit}"
+    return (
+        "no end within its deadline"
+        if ran.timed_out
+        else text.one_line(ran.stderr or ran.stdout)[:400] or f"exit {ran.exit}"
+    )
 
 
 def hint(ran: Ran) -> str:
@@ -179,13 +203,17 @@ def hint(ran: Ran) -> str:
 
 def no_return(lab: Lab, member: Member, phase: str) -> str:
     delete = lab.commands.delete(member.name).shown()
-    return f"sandbox {member.name} is {phase} and will not come back; look at its log, then delete it yourself: {delete}"
+    return (
+        f"sandbox {member.name} is {phase} and will not come back; look at its log, then delete it yourself: {delete}"
+    )
 
 
 def restart(lab: Lab, member: Member) -> None:
     if not lab.options.acts_on(4):
         raise StepFailed(f"sandbox {member.name} is stopped; run step 4 first")
-    lab.host.run(lab.commands.start(member.name))
+    ran = lab.host.run(lab.commands.start(member.name))
+    if not ran.ok:
+        raise StepFailed(f"sandbox {member.name} is stopped and must start, saw {said(ran)}; look at its log")
 
 
 def settled(lab: Lab, member: Member) -> None:
