@@ -60,7 +60,7 @@ class Seen:
 
 
 def plan(lab: Lab) -> Iterable[Planned]:
-    yield from planned(lab.sender, "<run>")
+    yield from planned(lab.sender, "pass_criterion_3")
     yield lab.commands.get(lab.sender.name)
     for member in ends(lab):
         yield lab.commands.containers_of(member.id or f"<id of {member.name}>", lab.options.label_prefix)
@@ -83,7 +83,7 @@ def inside(member: Member) -> tuple[Command, Command, Command]:
 
 
 def collect(lab: Lab) -> Seen:
-    tried = attempt(lab.sender)
+    tried = attempt(lab.sender, "pass_criterion_3")
     phase = lab.host.run(lab.commands.get(lab.sender.name))
     boxes = tuple(box(lab, member) for member in ends(lab))
     return Seen(lab.sender.name, tried, phase, boxes, lab.options.label_prefix)

@@ -46,34 +46,34 @@ class Attempt:
         return errno if isinstance(errno, (str, type(None))) else Unreadable("the probe named no errno")
 
 
-def probe_name(run: str) -> str:
-    """A dot-file: neither daemon nor router takes it for a document."""
-    return f".amap-probe-{run}"
+def probe_name(check: str, run: str) -> str:
+    """A dot-file, which neither daemon nor router takes for a document; no two checks of a run meet each other's."""
+    return f".amap-probe-{check}-{run}"
 
 
-def commands(member: Member, run: str) -> tuple[Command, Command]:
-    name = probe_name(run)
+def commands(member: Member, name: str) -> tuple[Command, Command]:
     inbox = member.probing(probes.create(f"{INBOX}/{name}", remove=False), f"write to {member.name}'s inbox")
     outbox = member.probing(probes.create(f"{OUTBOX}/{name}", remove=True), f"write to {member.name}'s outbox")
     return inbox, outbox
 
 
-def planned(member: Member, run: str) -> list[Planned]:
-    inbox, outbox = commands(member, run)
-    return [inbox, outbox, *(Look(path, "did anything appear") for path in places(member, run))]
+def planned(member: Member, check: str) -> list[Planned]:
+    name = probe_name(check, "<run>")
+    inbox, outbox = commands(member, name)
+    return [inbox, outbox, *(Look(path, "did anything appear") for path in places(member, name))]
 
 
-def places(member: Member, run: str) -> tuple[str, str]:
-    home, name = member.lab.home, probe_name(run)
+def places(member: Member, name: str) -> tuple[str, str]:
+    home = member.lab.home
     return os.fspath(home.lane(member.name, "inbox") / name), os.fspath(home.lane(member.name, "outbox") / name)
 
 
-def attempt(member: Member) -> Attempt:
+def attempt(member: Member, check: str) -> Attempt:
     """Try both; a file that should not have appeared is taken away again on the host."""
     host = member.lab.host
-    run = host.evidence.run
-    inbox_place, outbox_place = places(member, run)
-    inbox, outbox = commands(member, run)
+    name = probe_name(check, host.evidence.run)
+    inbox_place, outbox_place = places(member, name)
+    inbox, outbox = commands(member, name)
     before = host.stat(inbox_place, "the inbox before the write")
     refused, control = host.run(inbox), host.run(outbox)
     tried = Attempt(
