@@ -53,9 +53,10 @@ def read(evidence: Path) -> dict[str, str]:
     """Every announced sandbox: name to its recorded id, or "" where a member has none yet."""
     found = {}
     for entry in files.listing(os.fspath(evidence / FOLDER)).names:
-        about = load(evidence, entry.removesuffix(".json")) if entry.endswith(".json") else None
-        if about is None or not isinstance(about.get("id", ""), str):
+        name = entry.removesuffix(".json")
+        about = load(evidence, name) if name != entry else None
+        if about is None or about.get("name") != name or not isinstance(about.get("id", ""), str):
             continue
         if about.get("kind") == MEMBER or (about.get("kind") == PROBE and about.get("id")):
-            found[str(about["name"])] = about.get("id", "")
+            found[name] = about.get("id", "")
     return found

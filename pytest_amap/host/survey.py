@@ -134,10 +134,6 @@ def home(ground: Ground, options: Options, environ: Mapping[str, str]) -> None:
         ground.problems.append(refused(options, refusal))
         return
     path = ground.home.path
-    if not path.exists() and not path.parent.is_dir():
-        ground.problems.append(
-            Problem(f"{options.shown(str(path.parent))} does not exist", "make it, or name another home")
-        )
     if path.exists() and not os.access(path, os.W_OK | os.X_OK):
         ground.problems.append(
             Problem(
