@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import time
 from collections.abc import Callable
@@ -13,10 +14,16 @@ ONCE = 1.0
 """Seconds within which a second signal is the first one again: the terminal sends it to the whole group."""
 
 
+def tell_the_terminal(text: str) -> None:
+    """Past pytest's capturing, which holds standard error while a check runs; silent where nobody sits."""
+    with contextlib.suppress(OSError), open("/dev/tty", "w") as terminal:
+        terminal.write(f"\n{text}\n")
+
+
 class Interrupts:
     """The first signal raises KeyboardInterrupt; later ones are told and change nothing."""
 
-    def __init__(self, say: Callable[[str], None]) -> None:
+    def __init__(self, say: Callable[[str], None] = tell_the_terminal) -> None:
         self.first = ""
         self._when = 0.0
         self._held = False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Generator
 from pathlib import Path
@@ -72,7 +71,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if (chosen.apply or chosen.replay) and not options.looks_only(config):
         page_plugin.hooks(config, lambda: config.stash.get(run_key, None))
     if chosen.apply and not options.looks_only(config):
-        interrupts = config.stash[interrupts_key] = Interrupts(lambda text: os.write(2, f"{text}\n".encode()) and None)
+        interrupts = config.stash[interrupts_key] = Interrupts()
         interrupts.install()
         config.add_cleanup(interrupts.restore)
 

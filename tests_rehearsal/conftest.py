@@ -1,0 +1,49 @@
+"""What the tests of whole rehearsals share: a home on which everything was done once, and the size of the chaos."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rehearsing import CANNOT_ENTER, Rehearsal, copy_home, rehearse
+
+ELEVEN = {f"pass_criterion_{n}" for n in range(2, 6)} | {f"unknown_{n}" for n in range(1, 8)}
+UNASKED = "pass_criterion_1"
+"""UNKNOWN on the example fleet: three classes of documents are never written there."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("rehearsals", "tests of whole rehearsals")
+    group.addoption("--chaos", type=int, default=60, metavar="N", help="how many rehearsals are stopped at random")
+    group.addoption("--chaos-seed", type=int, default=None, metavar="SEED", help="the seed of an earlier chaos")
+
+
+@pytest.fixture(scope="session")
+def clean(tmp_path_factory: pytest.TempPathFactory) -> Rehearsal:
+    """A complete rehearsal, ended well; skips with the failing call named where namespaces are refused."""
+    os.umask(0o022)
+    done = rehearse(tmp_path_factory.mktemp("clean") / "home")
+    if CANNOT_ENTER in done.text:
+        pytest.skip(next(line for line in done.text.splitlines() if CANNOT_ENTER in line))
+    assert_clean(done)
+    return done
+
+
+@pytest.fixture
+def copied(clean: Rehearsal, tmp_path: Path) -> Callable[[str], Path]:
+    """A copy of that home, to be spoiled."""
+
+    def copy(name: str = "home") -> Path:
+        return copy_home(clean.home, tmp_path / name)
+
+    return copy
+
+
+def assert_clean(done: Rehearsal) -> None:
+    """The verdicts of a run without any fault: eleven PASS, and the one that the fleet cannot answer."""
+    assert done.code == 3, done.tail(60)
+    assert {name for name, outcome in done.outcomes.items() if outcome == "PASS"} == ELEVEN, done.tail(60)
+    assert done.outcomes[UNASKED] == "UNKNOWN"
+    assert done.failed_steps == []

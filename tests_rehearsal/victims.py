@@ -1,0 +1,231 @@
+"""Rehearsals that are stopped on their way, and what is left of one: its evidence, its host's disk, its processes."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import termios
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from rehearsing import CHECKOUT, Rehearsal, latest
+
+from pytest_amap import recorded, verify
+
+FLEET = ("alpha", "beta")
+PROBE = "amap-l1-probe"
+SETTINGS = ("settings.local.json", "settings.json")
+LONGEST = 240.0
+"""Seconds after which a rehearsal that does not end is a failure of the test."""
+
+WAITS = {"ready": 60, "delivery": 60, "reply": 60, "log": 20, "phase": 60}
+"""Deadlines in seconds: none is ever reached unless something is wrong."""
+
+POLL = 0.01
+
+
+@dataclass
+class Victim:
+    """A rehearsal under way."""
+
+    home: Path
+    process: subprocess.Popen[bytes]
+    log: Path
+    before: Path | None
+    """The newest sealed run before this one."""
+    begun: float
+
+    def until(self, seen: Callable[[], object], seconds: float = 90.0) -> None:
+        """Wait for a moment of the run; it must come before the run has ended."""
+        deadline = time.monotonic() + seconds
+        while not seen():
+            assert self.process.poll() is None, f"it ended before the moment came:\n{self.text()}"
+            assert time.monotonic() < deadline, f"the moment never came:\n{self.text()}"
+            time.sleep(POLL)
+
+    def send(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            self.process.send_signal(number)
+
+    def end(self) -> Rehearsal:
+        code = self.process.wait(LONGEST)
+        after = latest(self.home)
+        made = after if after != self.before else None
+        return Rehearsal(self.home, made, code, self.text(), time.monotonic() - self.begun)
+
+    def text(self) -> str:
+        return self.log.read_text(errors="replace")
+
+
+@contextlib.contextmanager
+def victim(
+    home: Path, *arguments: str, environ: dict[str, str] | None = None, terminal: int | None = None
+) -> Iterator[Victim]:
+    """Start `pytest tests_live --apply --rehearsal ARGUMENTS`; whatever happens, it is over afterwards.
+
+    `terminal` is the slave end of a pseudo terminal that becomes the run's own.
+    """
+    waits = [f"--override-ini=amap_deadline_{name}={seconds}" for name, seconds in WAITS.items()]
+    own = ("tests_live", "--apply", "--rehearsal", "--amap-home", str(home), "-p", "no:cacheprovider")
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV_"))}
+    log, before = home.parent / f"{home.name}.log", latest(home)
+    command, given = [sys.executable, "-m", "pytest", *own, *waits, *arguments], inherited | (environ or {})
+    with log.open("wb") as stream:
+        process = start(command, given, stream) if terminal is None else start_in(terminal, command, given)
+    try:
+        yield Victim(home, process, log, before, time.monotonic())
+    finally:
+        process.kill()
+        process.wait()
+
+
+def start(command: list[str], environ: dict[str, str], output: IO[bytes]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        command,
+        cwd=CHECKOUT,
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+
+
+def start_in(terminal: int, command: list[str], environ: dict[str, str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        command,
+        cwd=CHECKOUT,
+        env=environ,
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0) and None,
+    )
+
+
+@contextlib.contextmanager
+def screen(log: Path) -> Iterator[tuple[int, int]]:
+    """A pseudo terminal, both ends; what is shown on it goes to `log`."""
+    master, slave = os.openpty()
+
+    def show() -> None:
+        with log.open("wb") as stream, contextlib.suppress(OSError):
+            while shown := os.read(master, 4096):
+                stream.write(shown)
+                stream.flush()
+
+    showing = threading.Thread(target=show)
+    showing.start()
+    try:
+        yield master, slave
+    finally:
+        os.close(slave)
+        showing.join()
+        os.close(master)
+
+
+def evidence(home: Path) -> Path:
+    return home / "evidence"
+
+
+def announced(home: Path, name: str) -> bool:
+    """Whether the run has said on disk that it is about to make or change this."""
+    return (evidence(home) / "intents" / f"{name}.json").exists()
+
+
+def announcements(home: Path) -> set[str]:
+    return {path.stem for path in (evidence(home) / "intents").glob("*.json")}
+
+
+def records(home: Path, run: str = "") -> list[dict[str, Any]]:
+    """The records of a run, of the newest one by default."""
+    root = evidence(home)
+    run = run or newest(home)
+    return [recorded.read_object(root / path) for path in recorded.record_paths(root, run)]
+
+
+def labels(home: Path) -> list[str]:
+    return [str(record["label"]) for record in records(home)]
+
+
+def newest(home: Path) -> str:
+    known = recorded.runs(evidence(home))
+    return known[-1] if known else ""
+
+
+def frozen(home: Path) -> dict[str, str]:
+    """Every file of the evidence that must never change again, by its digest."""
+    root = evidence(home)
+    files = [*root.glob("step-*/*.json"), *root.glob("runs/*/SHA256SUMS"), *root.glob("runs/*/seal.json")]
+    return {str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def assert_unaltered(before: dict[str, str], home: Path) -> None:
+    after = frozen(home)
+    assert {path: after.get(path) for path in before} == before
+
+
+def assert_whole(home: Path) -> None:
+    """Every run is sealed and whole; the newest may have been cut off, and then its chain is whole."""
+    runs = recorded.runs(evidence(home)) if evidence(home).is_dir() else []
+    for run in runs:
+        found = verify.problems(evidence(home) / "runs" / run)
+        cut_off = run == runs[-1] and len(found) == 1 and found[0].startswith("not sealed") and "whole" in found[0]
+        assert found == [] or cut_off or half_sealed(home, run, found), f"{run}: {found}"
+
+
+def half_sealed(home: Path, run: str, found: list[str]) -> bool:
+    """Whether only the sums are missing, which a kill between the two files leaves; the next run writes them."""
+    folder = evidence(home) / "runs" / run
+    return run == newest(home) and (folder / "seal.json").exists() and not (folder / "SHA256SUMS").exists()
+
+
+def sandboxes(home: Path) -> dict[str, str]:
+    """Name to phase of every sandbox on the rehearsal host's disk."""
+    disk = Path(f"{home}.host") / "state" / "openshell" / "gateway" / "sandboxes"
+    found = [json.loads(path.read_text()) for path in disk.glob("*/sandbox.json")]
+    return {str(one["name"]): str(one["phase"]) for one in found}
+
+
+def settings_left(home: Path) -> list[str]:
+    """Settings files that lie in any sandbox's workspace."""
+    disk = Path(f"{home}.host") / "state" / "openshell" / "gateway" / "sandboxes"
+    return [str(path) for name in SETTINGS for path in disk.glob(f"*/sandbox/.claude/{name}")]
+
+
+def assert_as_it_was(home: Path) -> None:
+    """No sandbox but the fleet's, each running; no setting of ours; nothing announced that is not there to stay."""
+    assert sandboxes(home) == dict.fromkeys(FLEET, "Ready")
+    assert settings_left(home) == []
+    assert announcements(home) <= {*FLEET, "router.started"}
+
+
+def leftovers(home: Path) -> list[str]:
+    """Processes of a world of this home, and mounts of it here: each process that sees the home's folders mounted."""
+    places = (f" {home} ", f" {home}/", f" {home}.host ", f" {home}.host/")
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            with contextlib.suppress(OSError):
+                mounts = Path(f"/proc/{entry}/mountinfo").read_text()
+                if any(place in mounts for place in places):
+                    found.append(f"{entry}: {Path(f'/proc/{entry}/cmdline').read_bytes()[:120]!r}")
+    return found
+
+
+def assert_nothing_outlives(home: Path, seconds: float = 5.0) -> None:
+    deadline = time.monotonic() + seconds
+    while found := leftovers(home):
+        assert time.monotonic() < deadline, found
+        time.sleep(0.05)
