@@ -64,14 +64,26 @@ class Round:
     end: Read | None = None
 
     def before(self) -> tuple[OutcomeEvent, ...]:
-        """The outcomes that the receiver claimed while the setting stood."""
-        return self.task.outcomes() if self.task else ()
+        """The outcomes that the receiver claimed while the setting stood: until it was started again without it."""
+        seen, later = self._outcomes()
+        return (*seen, *(one for one in later if one.ts[:19] < self._started_again()[:19]))
 
     def after(self) -> tuple[OutcomeEvent, ...]:
         """Those it claimed once it was put back."""
-        if self.task is None or self.end is None or self.end.text is None:
-            return ()
-        return audit.outcomes(audit.events(self.end.text), self.task.notice)[len(self.before()) :]
+        _, later = self._outcomes()
+        return tuple(one for one in later if one.ts[:19] >= self._started_again()[:19])
+
+    def _outcomes(self) -> tuple[tuple[OutcomeEvent, ...], tuple[OutcomeEvent, ...]]:
+        """Those in the log before anything was put back, and those that came to it later."""
+        if self.task is None:
+            return (), ()
+        seen = self.task.outcomes()
+        log = self.end.text if self.end else None
+        return seen, audit.outcomes(audit.events(log or ""), self.task.notice)[len(seen) :]
+
+    def _started_again(self) -> str:
+        start = self.restore.restart.start if self.restore and self.restore.restart else None
+        return start.started if start else ""
 
 
 def state_in(ran: Ran | None) -> str:

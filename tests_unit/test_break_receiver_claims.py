@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from receiver_samples import BY_SETTING, REFUSING, delegation, round_of
+from receiver_samples import BY_SETTING, REFUSING, RESTARTED, STATE_ABSENT, delegation, round_of
 from request_samples import ran, read, unread
 from test_judge_unknown_4 import GOOD as GOOD_4
 from test_judge_unknown_5 import GOOD as GOOD_5
@@ -90,6 +90,25 @@ def test_what_the_sender_was_told_of_another_request_is_not_an_answer():
     other = '{"req_id": "00000099", "outcome": "accepted", "reason_code": "peer_routed", "message_id": null}'
     seen = replace(GOOD_4, refused=replace(REFUSING, told=ran(other)))
     assert verdict(unknown_4.judge(seen))[0] is UNKNOWN
+
+
+@pytest.mark.parametrize("judged", ["unknown_4", "unknown_5"])
+def test_a_delivery_that_slips_in_before_the_receiver_is_started_again_was_under_the_setting(judged):
+    seen = round_of(("held", BY_SETTING), restore=put_back_at("2026-11-29T12:00:09.500Z"))
+    slipped = (
+        unknown_4.judge(replace(GOOD_4, refused=seen)) if judged == "unknown_4" else unknown_5.judge(local(seen))
+    )
+    assert verdict(slipped)[0] is FAIL
+
+
+def test_a_delivery_after_that_is_the_held_notices_end():
+    seen = round_of(("held", BY_SETTING), restore=put_back_at("2026-11-29T11:59:59.900Z"))
+    assert verdict(unknown_4.judge(replace(GOOD_4, refused=seen)))[0] is PASS
+
+
+def put_back_at(start: str) -> Restore:
+    """The outcomes of the samples were taken in at 12:00:00."""
+    return Restore(taken=STATE_ABSENT, restart=replace(RESTARTED, start=replace(ran(), started=start)))
 
 
 def test_the_samples_themselves_pass():
