@@ -66,6 +66,14 @@ def test_an_id_that_the_router_has_answered_before_is_no_request(tmp_path):
     assert "answered that id before" in task.problem
 
 
+def test_an_id_of_which_the_past_cannot_be_told_is_no_request(tmp_path):
+    lab = lab_with_history(tmp_path)
+    write(delegating.private_results(lab, "alpha"), "no directory")
+    task = planted(lab)
+    assert task.request == ""
+    assert "could not be told" in task.problem
+
+
 def test_a_later_look_by_what_was_noted_finds_the_new_one(tmp_path, monkeypatch):
     lab = lab_with_history(tmp_path, arrives=N3)
     monkeypatch.setattr(remembered, "of", lambda lab: {"fleet": "f"})

@@ -64,6 +64,9 @@ def plant(lab: Lab, sender: Member, receiver: Member, subject: str, body: str = 
     planted = Delegation(sender.name, receiver.name, submitted=ran)
     if isinstance(request, Unreadable):
         return replace(planted, problem=f"nothing was submitted ({ran.said})")
+    if known.problem not in (None, "ENOENT"):
+        why = f"whether the router has answered request {request} before could not be told ({known.problem})"
+        return replace(planted, problem=why)
     if private_result(lab, sender.name, request).name in known.names:
         why = f"request {request} is an old one: the router has answered that id before, and refuses a new request"
         return replace(planted, problem=f"{why}; {sender.name}'s outbox has lost its results and processed requests")
