@@ -63,7 +63,7 @@ def exit_code(status: int, steps_failed: bool, outcomes: Iterable[Outcome]) -> i
 
     0: every selected check is PASS. 1: a step failed, a gate refused, or an internal error.
     3: every step completed and some selected check is not PASS. 2, 4, 5 and any code of
-    `pytest.exit` stay pytest's own; 6 stands where it would be 0.
+    `pytest.exit` stay pytest's own; 1 (of a test that is no check) and 6 stand where it would be 0.
     """
     if status not in (0, 1, 3, 6):
         return status
@@ -71,4 +71,4 @@ def exit_code(status: int, steps_failed: bool, outcomes: Iterable[Outcome]) -> i
         return 1
     if worst(outcomes) is not PASS:
         return 3
-    return status if status == 6 else 0
+    return status if status in (1, 6) else 0

@@ -313,6 +313,14 @@ def test_a_unit_test_beside_the_dry_run_decides_alone(
     assert not bench.home.exists()
 
 
+@pytest.mark.parametrize(("check", "expected"), [(PASSES, 1), (FAILS, 3)])
+def test_a_unit_test_that_fails_beside_a_run_is_never_0(bench: Bench, check: str, expected: int) -> None:
+    bench.unit_test("assert 0")
+    bench.check("unknown_2", check)
+    assert bench.run("--apply", "tests_unit").ret == expected
+    assert bench.wrote()
+
+
 def test_apply_without_a_live_check_is_a_usage_error(bench: Bench) -> None:
     bench.unit_test("assert 0")
     bench.check("unknown_2", PASSES)

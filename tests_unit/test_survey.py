@@ -140,7 +140,7 @@ TWO_EDGES = (
         (variable("AMAP_SPEC_DIR", "/nowhere"), "AMAP_SPEC_DIR is /nowhere", "set it to that checkout"),
         (unset("AMAP_ROUTER_REPO"), "no amap-router-local checkout", "set AMAP_ROUTER_REPO"),
         (option(home="relative", shown_home="relative"), "'relative' is not absolute", "; give the absolute path"),
-        (option(home="/nowhere/home", shown_home="/nowhere/home"), "/nowhere, the parent of the home,", "make it first"),
+        (option(home="/nowhere/a", shown_home="/nowhere/a"), "/nowhere, the parent of the home,", "make it first"),
         (marked("rehearsal"), "belongs to rehearsal runs, and this is a live run", "name another home"),
         (fleet("{"), "fleet.json", "mend the fleet file, or give --fleet"),
         (fleet(TWO_EDGES), "the fleet has 2 task edges", "one sender and one receiver"),
