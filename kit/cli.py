@@ -10,11 +10,13 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from kit import files, home, names, prepare, profile, record, siblings
-from kit.errors import Refused
+from kit.errors import Refused, one_line
 from kit.files import Plan
 from kit.home import Home
 from kit.names import RunAs
 
+TEMPLATES = "providers"
+"""What a checkout of this project holds and an installed package does not."""
 DRY_RUN = "Nothing was written; --apply writes it."
 
 
@@ -27,20 +29,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _refuse(arguments, str(reason))
     except OSError as error:
         return _refuse(arguments, f"{error.filename}: {error.strerror}; mend that and run it again")
-    print("\n".join(lines))
+    for line in lines:
+        print(one_line(line))
     return 0
 
 
 def _refuse(arguments: argparse.Namespace, reason: str) -> int:
-    print(f"amap kit {arguments.action}: {reason}", file=sys.stderr)
+    print(f"amap kit {arguments.action}: {one_line(reason)}", file=sys.stderr)
     return 1
 
 
 def _run(arguments: argparse.Namespace) -> list[str]:
     names.check_caller(_caller())
     place = _home(arguments)
-    with files.locked(place) if arguments.apply else nullcontext():
+    with files.locked(place) if arguments.apply else nullcontext(True) as held:
         made = _plan(arguments, place)
+        if not held and place.path.exists():
+            raise Refused(f"{place.path} was made by somebody else just now: run it again")
         if arguments.apply:
             files.apply(made)
     ending = [] if arguments.apply else [DRY_RUN]
@@ -50,7 +55,9 @@ def _run(arguments: argparse.Namespace) -> list[str]:
 def _home(arguments: argparse.Namespace) -> Home:
     """The home, outside of this checkout and every sibling that is there."""
     checkout = _checkout()
-    avoid = [checkout, *(sibling.path for sibling in siblings.found(os.environ, checkout))]
+    avoid = [sibling.path for sibling in siblings.found(os.environ, checkout)]
+    if (checkout / TEMPLATES).is_dir():
+        avoid.append(checkout)
     place = home.check_home(arguments.home, avoid)
     return place if arguments.action == "prepare" else home.check_home_exists(arguments.home)
 
@@ -59,7 +66,7 @@ def _plan(arguments: argparse.Namespace, place: Home) -> Plan:
     if arguments.action == "record":
         return record.plan(place, arguments.name, arguments.id)
     if arguments.action == "profile":
-        return profile.plan(place, _checkout() / "providers" / place.profile.name, arguments.binary)
+        return profile.plan(place, _checkout() / TEMPLATES / place.profile.name, arguments.binary)
     return prepare.plan(
         place,
         Path(arguments.fleet),
@@ -75,7 +82,7 @@ def _plan(arguments: argparse.Namespace, place: Home) -> Plan:
 def _checkout() -> Path:
     """The checkout this package lies in; for an installed package, the current directory."""
     beside = Path(__file__).absolute().parent.parent
-    return beside if (beside / "providers").is_dir() else Path.cwd()
+    return beside if (beside / TEMPLATES).is_dir() else Path.cwd()
 
 
 def _caller() -> RunAs:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -85,38 +85,48 @@ def plan(home: Home, wanted: Iterable[Wanted], notes: Iterable[str] = ()) -> Pla
 
 
 def apply(made: Plan) -> None:
-    """Write what the plan found missing or different; Refused names the path where writing stopped."""
-    for item in made.items:
-        if item.state == "present":
-            continue
-        try:
-            if item.name == ".":
-                _write_home(item.wanted)
-            else:
-                _write(made.home, item)
-        except OSError as error:
-            raise Refused(f"{item.name} could not be written ({error.strerror}): mend that and run it again") from error
+    """Write what the plan found missing or different; Refused names the path where writing stopped.
+
+    The caller holds the home, and a home that is made here is held here: of two that make it, one goes on.
+    """
+    waiting = [item for item in made.items if item.state != "present"]
+    umask = os.umask(0o077)
+    try:
+        with ExitStack() as held:
+            for item in waiting:
+                _write_item(made.home, item)
+                if item.name == "." and item.state == "create":
+                    held.enter_context(locked(made.home))
+    finally:
+        os.umask(umask)
 
 
 @contextmanager
-def locked(home: Home) -> Iterator[None]:
-    """Hold the home against another `amap kit` that writes; a home that is not there yet cannot be held."""
+def locked(home: Home) -> Iterator[bool]:
+    """Hold the home against another `amap kit` that writes; False: it is not there yet and cannot be held."""
     try:
         handle = os.open(home.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except FileNotFoundError:
-        yield
+        yield False
         return
     except OSError as error:
         raise Refused(f"{home.path} cannot be opened ({error.strerror}): make it yours and readable") from error
+    try:
+        _lock(handle, home)
+        yield True
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int, home: Home) -> None:
     import fcntl  # not on every system, and whoever only reads needs none
 
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
     except BlockingIOError as error:
         raise Refused(f"another amap kit is writing in {home.path}: wait for its end and run this again") from error
-    finally:
-        os.close(handle)
+    except OSError as error:
+        raise Refused(f"{home.path} cannot be held ({error.strerror}): choose a home on a local disk") from error
 
 
 def _problem(want: Wanted) -> str | None:
@@ -154,13 +164,25 @@ def _lstat(path: Path) -> os.stat_result | None:
         raise Refused(f"{path} cannot be looked at ({error.strerror}): make the home yours and accessible") from error
 
 
-def _write_home(want: Wanted) -> None:
+def _write_item(home: Home, item: Item) -> None:
     try:
-        want.path.mkdir()
-    except FileExistsError:
-        want.path.chmod(stat.S_IMODE(want.path.lstat().st_mode) & ~_WRITABLE_BY_OTHERS)
+        if item.name == ".":
+            _write_home(item)
+        else:
+            _write(home, item)
+    except FileExistsError as error:
+        raise Refused(f"{item.wanted.path} was made by somebody else just now: run it again") from error
+    except OSError as error:
+        raise Refused(f"{item.name} could not be written ({error.strerror}): mend that and run it again") from error
+
+
+def _write_home(item: Item) -> None:
+    path = item.wanted.path
+    if item.state == "create":
+        path.mkdir()
+        path.chmod(item.wanted.mode)
     else:
-        want.path.chmod(want.mode)
+        path.chmod(stat.S_IMODE(path.lstat().st_mode) & ~_WRITABLE_BY_OTHERS)
 
 
 def _write(home: Home, item: Item) -> None:

@@ -93,7 +93,7 @@ def _check_keys(document: Mapping[str, Any]) -> None:
     if unknown:
         raise Refused(f"unknown key {', '.join(unknown)}: known are {', '.join(KEYS)}; own keys start with _ or x-")
     version = document.get("version", 1)
-    if version != 1 or isinstance(version, bool):
+    if type(version) is not int or version != 1:
         raise Refused(f"version is {version!r}: this kit reads version 1")
 
 

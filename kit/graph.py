@@ -28,11 +28,10 @@ class Declared:
 
     @property
     def members(self) -> tuple[str, ...]:
-        """Every name that any entry mentions, sorted."""
+        """Every name that an entry mentions, sorted; a denial alone makes no member."""
         graphs = (self.groups, self.peers, self.tasks or {})
         mentioned = {name for graph in graphs for key, values in graph.items() for name in values}
         mentioned |= set(self.peers) | set(self.tasks or {}) | set(self.default_peers)
-        mentioned |= {name for pair in self.denied for name in pair}
         return tuple(sorted(name for name in mentioned if name != ANY and not name.startswith("@")))
 
 
@@ -58,6 +57,8 @@ def resolve_tasks(declared: Declared) -> Graph:
     The graph is directed and declared on the receiver: {"beta": ["alpha"]} lets alpha task beta and nothing else.
     """
     members = declared.members
+    for name in sorted({name for pair in declared.denied for name in pair}.difference(members)):
+        raise Refused(f"task_deny names {name}, who is no member, so it denies nothing: mend the name, or take it out")
     granted = {name: members for name in members} if declared.tasks is None else declared.tasks
     return {
         recipient: tuple(

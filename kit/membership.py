@@ -33,7 +33,8 @@ def parse(raw: bytes, source: str) -> tuple[Member, ...]:
     """The members in `raw`; Refused on anything that `render` would not write."""
     document = jsontext.check_keys(jsontext.parse_object(raw, source), ("version", "members"), source)
     entries = document["members"]
-    if document["version"] != 1 or document["version"] is True or not isinstance(entries, list):
+    version = document["version"]
+    if type(version) is not int or version != 1 or not isinstance(entries, list):
         raise Refused(f"{source} must hold version 1 and a list of members: {ANEW}")
     members = tuple(_member(entry, f"{source}: members[{index}]") for index, entry in enumerate(entries))
     for what in ("name", "id"):

@@ -14,7 +14,7 @@ ID_LIMIT = 4294967294
 
 _LABEL = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _DOMAIN_LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
-_DECIMAL = re.compile(r"[1-9][0-9]*", re.ASCII)
+_DECIMAL = re.compile(r"[1-9][0-9]{0,9}", re.ASCII)
 
 
 def check_label(value: object, where: str) -> str:
@@ -48,6 +48,13 @@ def check_word(value: str, what: str) -> str:
     """`value` when it is one printable word: not empty, no white space, no control character."""
     if not value or not value.isprintable() or any(character.isspace() for character in value):
         raise Refused(f"{what} is {value!r}: give one word without white space or control characters")
+    return value
+
+
+def check_image(value: str) -> str:
+    """`value` when it may be an image's name: one word that no command takes for a flag."""
+    if check_word(value, "--image").startswith("-"):
+        raise Refused(f"--image is {value!r}, which openshell would take for a flag: give the tag of step 1")
     return value
 
 

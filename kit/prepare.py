@@ -37,7 +37,7 @@ def plan(
         raise Refused(
             f"--run-as is {run_as}, and this process is {caller}: run it as the account the sandboxes will use"
         )
-    names.check_word(image, "--image")
+    names.check_image(image)
     recorded = membership.load(home.membership) or ()
     wanted_fleet = _fleet_to_install(home, fleet_file, recorded=bool(recorded), examples=examples)
     membership.check_within(recorded, wanted_fleet)

@@ -64,7 +64,7 @@ def with_resource_version(profile: dict[str, Any], version: object) -> dict[str,
 
 def _check_binary(path: str) -> str:
     plain = path.isprintable() and not any(character.isspace() for character in path)
-    if not plain or not os.path.isabs(path) or os.path.normpath(path) != path or path.startswith("//"):
+    if not plain or path == "/" or path.startswith("//") or not os.path.isabs(path) or os.path.normpath(path) != path:
         raise Refused(f"--binary is {path!r}: give an absolute real path without white space, . or ..")
     return path
 
@@ -87,8 +87,10 @@ def _binary_path(entry: object) -> str:
 def _one_way_to_write_ports(endpoint: object) -> object:
     if not isinstance(endpoint, dict):
         return endpoint
-    port, ports = endpoint.get("port"), endpoint.get("ports")
-    together = list(dict.fromkeys(([port] if port else []) + (ports if isinstance(ports, list) else [])))
+    port, ports = endpoint.get("port"), endpoint.get("ports") or []
+    if not isinstance(ports, list):
+        return endpoint
+    together = [*([port] if port and port not in ports else []), *ports]
     return {**{key: value for key, value in endpoint.items() if key != "port"}, "ports": together}
 
 

@@ -18,8 +18,8 @@ def plan(home: Home, name: str, identity: str) -> Plan:
     The router never sees a partial fleet: neither router.json nor selected.json is written before the last member.
     Every rule is checked against the installed fleet.json.
     """
-    if not home.fleet.is_file():
-        raise Refused(f"{home.fleet} does not exist: run prepare --apply first")
+    if home.fleet.is_symlink() or not home.fleet.is_file():
+        raise Refused(f"{home.fleet} is no regular file: run prepare --apply first")
     installed = fleet.load(home.fleet)
     if name not in installed.members:
         raise Refused(f"{name!r} is no member of the installed fleet: its members are {', '.join(installed.members)}")
@@ -34,10 +34,11 @@ def plan(home: Home, name: str, identity: str) -> Plan:
 
 
 def _check_lanes(home: Home, name: str) -> None:
-    absent = [path for path in lanes.directories(home, name) if path.is_symlink() or not path.is_dir()]
+    """Each lane is a directory, and so is everything on the way to it: a symlink would lead to another host path."""
+    way = (home.instances, home.instances / name, *lanes.directories(home, name))
+    absent = [item.name for item in files.plan(home, map(directory, way)).items if item.state == "create"]
     if absent:
-        listed = ", ".join(str(path.relative_to(home.path)) for path in absent)
-        raise Refused(f"these lanes of {name} are no directories: {listed}; run prepare --apply first")
+        raise Refused(f"these lanes of {name} are not there: {', '.join(absent)}; run prepare --apply first")
 
 
 def _router(home: Home, installed: Fleet) -> Iterator[Wanted]:

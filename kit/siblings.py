@@ -75,12 +75,13 @@ def find(name: str, environ: Mapping[str, str], repository: Path) -> Sibling:
 
 
 def found(environ: Mapping[str, str], repository: Path) -> tuple[Sibling, ...]:
-    """Every sibling that is there. One that is nowhere is left out; a variable that is set wrong is Refused."""
-    return tuple(
-        find(name, environ, repository)
-        for name, kind in KINDS.items()
-        if environ.get(kind.variable) or _beside(kind, Path(os.path.abspath(repository))) is not None
-    )
+    """Every sibling that is there; a variable that is set wrong is Refused.
+
+    One beside this repository is there also where a variable names another in its place.
+    """
+    stated = [find(name, environ, repository) for name, kind in KINDS.items() if environ.get(kind.variable)]
+    beside = [(name, _beside(kind, Path(os.path.abspath(repository)))) for name, kind in KINDS.items()]
+    return (*stated, *(Sibling(name, path, "beside") for name, path in beside if path))
 
 
 def load_pins(path: Path = PINS) -> tuple[Pin, ...]:

@@ -43,10 +43,15 @@ def test_members_are_all_names_that_anything_mentions() -> None:
         groups={"team": ["zeta"]},
         default_peers=[],
         peers={"eta": ["theta"]},
-        task_graph={"beta": ["alpha"]},
-        task_deny=[["iota", "kappa"]],
+        task_graph={"beta": ["alpha"], "iota": []},
+        task_deny=[["zeta", "iota"]],
     )
-    assert found.members == ("alpha", "beta", "eta", "iota", "kappa", "theta", "zeta")
+    assert found.members == ("alpha", "beta", "eta", "iota", "theta", "zeta")
+
+
+def test_a_denial_makes_no_member() -> None:
+    with pytest.raises(Refused, match="task_deny names betta, who is no member"):
+        read(task_graph={"beta": ["alpha"]}, task_deny=[["alpha", "betta"]])
 
 
 def test_all_grants_every_ordered_pair_less_the_denied() -> None:
