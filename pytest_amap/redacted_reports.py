@@ -1,7 +1,8 @@
-"""No secret in pytest's own reports: tracebacks, sections, properties, skip reasons, warnings."""
+"""No secret in what pytest itself shows: tracebacks, locals, sections, properties, reasons, warnings, node ids."""
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections.abc import Generator
 from typing import Any
@@ -17,20 +18,25 @@ class RedactedReports:
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_make_parametrize_id(self, val: object) -> str | None:
+        """Node ids hold what a test is parametrised with."""
+        hidden = self._redactor.value(val)
+        return str(hidden) if isinstance(val, (str, bytes)) and hidden != val else None
+
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
         report.sections = [(self._redactor.text(title), self._redactor.text(text)) for title, text in report.sections]
         report.user_properties = [(name, self._redactor.value(value)) for name, value in report.user_properties]
         report.longrepr = self._longrepr(report.longrepr)
+        if hasattr(report, "wasxfail"):
+            report.wasxfail = self._redactor.text(report.wasxfail)
         return report
 
-    def _longrepr(self, longrepr: Any) -> Any:
-        if isinstance(longrepr, tuple):
-            return tuple(self._redactor.value(item) for item in longrepr)
-        if longrepr is None or self._redactor.text(str(longrepr)) == str(longrepr):
-            return longrepr
-        return self._redactor.text(str(longrepr))
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_internalerror(self, excrepr: Any) -> None:
+        self._hide(excrepr)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_warning_recorded(self, warning_message: warnings.WarningMessage) -> None:
@@ -40,3 +46,31 @@ class RedactedReports:
             warning_message.message = (
                 type(warning_message.message)(hidden) if isinstance(warning_message.message, Warning) else hidden
             )
+
+    def _longrepr(self, longrepr: Any) -> Any:
+        """The same representation without the secret; a text where it is spread so that only the whole shows it."""
+        if isinstance(longrepr, tuple):
+            return tuple(self._redactor.value(item) for item in longrepr)
+        if longrepr is None or self._redactor.text(str(longrepr)) == str(longrepr):
+            return longrepr
+        hidden = self._hide(longrepr)
+        whole = str(hidden)
+        return hidden if self._redactor.text(whole) == whole else self._redactor.text(whole)
+
+    def _hide(self, value: Any) -> Any:
+        """pytest's exception representations are dataclasses of texts and lists of lines: hide in place."""
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            for field in dataclasses.fields(value):
+                setattr(value, field.name, self._hide(getattr(value, field.name)))
+            return value
+        if isinstance(value, (list, tuple)):
+            if value and all(isinstance(item, str) for item in value):
+                return self._lines(value)
+            return type(value)(self._hide(item) for item in value)
+        return self._redactor.value(value)
+
+    def _lines(self, lines: list[str] | tuple[str, ...]) -> list[str] | tuple[str, ...]:
+        """Judged together: a secret may go on in the next line."""
+        whole = "\n".join(lines)
+        hidden = self._redactor.text(whole)
+        return lines if hidden == whole else type(lines)(hidden.split("\n"))
