@@ -1,0 +1,96 @@
+"""Unknown 1: what makes it PASS, FAIL and UNKNOWN."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from container_samples import container, inspected
+from receiver_samples import answer, delegation
+from request_samples import N1, N2, placed, ran, read, unread
+
+from pytest_amap.checks.unknown_1 import MOST_NAMES, Seen, judge
+from pytest_amap.observations import build, plain, referring
+from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, verdict
+
+NOTICE = f"notice-{N1}.json"
+TEXT = '{"kind": "peer"}'
+GOOD = Seen(
+    delegation=delegation(),
+    on_host=read(TEXT),
+    names=answer(errno=None, names=[NOTICE]),
+    content=answer(errno=None, text=TEXT, uid=1000, gid=1000, mode="600"),
+    ids=ran("c1\nc2\n"),
+    inspected=inspected(container("id-2"), container("id-2", role="supervisor")),
+    receiver_id="id-2",
+    label_prefix="openshell.ai",
+)
+OTHER = read(placed(N2, "alpha", "beta", "00000001"))
+NOT_READY = ran(exit=1, stderr="Error:   × sandbox 'beta' is not ready (phase: Stopped)")
+
+
+def but(**changes: object) -> Seen:
+    return replace(GOOD, **changes)
+
+
+def started(when: str, status: str = "running") -> Seen:
+    return but(inspected=inspected(container("id-2", started=when, status=status)))
+
+
+HOLDS = {
+    "as it should be": GOOD,
+    "other notices beside it": but(names=answer(errno=None, names=["notice-0.json", NOTICE])),
+    "A49 exec reports late trouble after the answers": but(names=replace(GOOD.names, exit=1, stderr="Error:   × x")),
+    "an older OpenShell, without a role": but(inspected=inspected(container("id-2", role=""))),
+    "started in another zone's words": started("2026-11-29T12:00:00+02:00"),
+}
+BROKEN = {
+    "the sandbox does not list it": but(names=answer(errno=None, names=[])),
+    "another content": but(content=answer(errno=None, text="{}")),
+    "an empty content": but(content=answer(errno=None, text="")),
+    "not listed, and the probe says nothing of the content": but(names=answer(errno=None, names=[]), content=ran()),
+}
+OPEN = {
+    "the host does not show it": (but(on_host=unread()), "ENOENT"),
+    "a link on the host": (but(on_host=unread("symlink")), "symlink"),
+    "A01 the probes say nothing": (but(names=ran(), content=ran()), "no answer"),
+    "A03 the sandbox is not ready": (but(names=NOT_READY, content=NOT_READY), "not ready"),
+    "the lane cannot be listed": (but(names=answer(errno="EACCES", names=[])), "EACCES"),
+    "more notices than the probe names": (but(names=answer(errno=None, names=["x"] * MOST_NAMES)), "not this one"),
+    "the content cannot be read": (but(content=answer(errno="EACCES", text=None)), "EACCES"),
+    "no placement": (but(delegation=replace(GOOD.delegation, receiver_audit=unread())), "no placement"),
+    "the placement of another notice": (but(delegation=replace(GOOD.delegation, receiver_audit=OTHER)), "no placement"),
+    "written in the second of the start": (started("2026-11-29T12:00:00Z"), "no notice is younger"),
+    "the container was restarted since": (started("2026-11-29T13:00:00Z"), "no notice is younger"),
+    "never started": (started("0001-01-01T00:00:00Z", "created"), "created"),
+    "no time of start": (started(""), "no known time"),
+    "not running now": (started("2026-11-29T11:00:00Z", "exited"), "exited"),
+    "A23 no container": (but(ids=ran(), inspected=None), "could not be inspected"),
+    "docker fails": (but(ids=ran(exit=1, stderr="Cannot connect"), inspected=None), "Cannot connect"),
+    "A21 two containers": (but(inspected=inspected(container("id-2"), container("id-2"))), "not one container"),
+    "A21 another sandbox's container": (but(inspected=inspected(container("id-9"))), "not one container"),
+    "no JSON": (but(inspected=ran("[{]")), "not one container"),
+}
+
+
+@pytest.mark.parametrize("seen", HOLDS.values(), ids=HOLDS)
+def test_pass(seen: Seen) -> None:
+    assert verdict(judge(seen))[0] is PASS, verdict(judge(seen))
+
+
+@pytest.mark.parametrize("seen", BROKEN.values(), ids=BROKEN)
+def test_fail(seen: Seen) -> None:
+    assert verdict(judge(seen))[0] is FAIL
+
+
+@pytest.mark.parametrize(("seen", "named"), OPEN.values(), ids=OPEN)
+def test_unknown_names_why(seen: Seen, named: str) -> None:
+    outcome, reason = verdict(judge(seen))
+    assert outcome is UNKNOWN
+    assert named in reason
+
+
+def test_it_survives_a_record() -> None:
+    assert build(Seen, json.loads(json.dumps(plain(GOOD)))) == GOOD
+    assert referring(GOOD)["names"] == {"record": "step-8/ran.json"}
