@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     run = Run(L1, options, ())
     ground = survey.look(options, os.environ)
     lab = Lab(options=options, ground=ground, commands=opening.commands_of(run, ground), run=run)
-    unkept = Unkept(Path(), opening.redactor_of(run, os.environ), host=survey.LIVE, run="", mark={})
+    unkept = Unkept(Path(), opening.redactor_of(options, os.environ), host=survey.LIVE, run="", mark={})
     run.host = Host(unkept, environ=os.environ, cwd=os.fspath(options.repository), key=None, say=print)
     lines = [line for look in (prerequisites, endpoint, versions, posture) for line in look(lab)]
     for good, text in lines:

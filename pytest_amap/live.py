@@ -42,6 +42,11 @@ def narrow_arguments(config: pytest.Config, chosen: Options) -> None:
         config.args[:] = [str(config.rootpath / "tests_live")]
 
 
+def hide_secrets(config: pytest.Config, chosen: Options) -> None:
+    """Before anything is collected, since a node id may hold a secret, too."""
+    config.pluginmanager.register(RedactedReports(opening.redactor_of(chosen, os.environ)), "amap-redaction")
+
+
 def ignored(path: Path, chosen: Options) -> bool | None:
     """--only-step collects the one test of that step and no check, but for 8; else that test does not exist."""
     if "tests_live" not in path.parts or not path.name.startswith("test_"):
@@ -62,7 +67,6 @@ def open_run(session: pytest.Session, items: Sequence[pytest.Item]) -> None:
     config.add_cleanup(lab.ground.release)
     if run.evidence is None:
         return
-    config.pluginmanager.register(RedactedReports(run.evidence.redactor), "amap-redaction")
     page_plugin.register(session, run, chosen.shown_home)
 
 

@@ -71,6 +71,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if (chosen.apply or chosen.replay) and not options.looks_only(config):
         page_plugin.hooks(config, lambda: config.stash.get(run_key, None))
     if chosen.apply and not options.looks_only(config):
+        live.hide_secrets(config, chosen)
         interrupts = config.stash[interrupts_key] = Interrupts()
         interrupts.install()
         config.add_cleanup(interrupts.restore)

@@ -30,7 +30,7 @@ def open_run(run: Run, environ: Mapping[str, str]) -> Lab:
     assert ground.home is not None
     try:
         make_home(ground, run.kind, options.pid)
-        evidence = Evidence.open(ground.home.evidence, redactor_of(run, environ), host=run.kind)
+        evidence = Evidence.open(ground.home.evidence, redactor_of(options, environ), host=run.kind)
     except (EvidenceError, lock.Held, OSError) as error:
         ground.problems.append(survey.Problem(options.shown(str(error)), "mend that and run again"))
         return lab
@@ -65,8 +65,8 @@ def make_home(ground: survey.Ground, kind: str, pid: int) -> None:
         writeonce.create(path, ".", survey.KIND, f"{kind}\n".encode())
 
 
-def redactor_of(run: Run, environ: Mapping[str, str]) -> Redactor:
-    names = (survey.KEY, "CLAUDE_CODE_MESSAGING_TOKEN", *run.options.secrets)
+def redactor_of(options: Options, environ: Mapping[str, str]) -> Redactor:
+    names = (survey.KEY, "CLAUDE_CODE_MESSAGING_TOKEN", *options.secrets)
     return Redactor({name: environ[name] for name in names if environ.get(name, "").strip()})
 
 
