@@ -46,7 +46,7 @@ def test_lines_fit_the_width_and_are_ascii(width: int) -> None:
         declared=tuple(Declared(f"class-{n}-", "reason") for n in range(20)),
     )
     lines = texts(run, width)
-    free = [line for line in lines if line.startswith(("  pytest ", "report: ", "page: "))]
+    free = [line for line in lines if line.startswith(("  pytest ", "report: ", "page: ", "head: "))]
     assert [line for line in lines if len(line) > max(width, 40) and line not in free] == []
     assert all(line.isascii() and line.isprintable() for line in lines)
 

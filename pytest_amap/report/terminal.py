@@ -70,6 +70,8 @@ def summary(run: RunResult, width: int, places: Places) -> list[Line]:
     for name, place in (("report", places.report), ("page", places.page), ("evidence", places.evidence)):
         if place:
             lines.append(Line(ascii_only(f"{name}: {place}")))
+    if places.evidence and run.head:
+        lines.append(Line(f"head: {run.head}"))
     return [*lines, *([] if run.replay_of else _next(run, places, width)), _last(run, width)]
 
 
