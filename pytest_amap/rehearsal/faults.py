@@ -248,7 +248,7 @@ AGENT = (
     Fault("payload-holds", "the payload's settings hold messages instead of accepting them",
           _fail("unknown_5"), at_creation=True),
     Fault("payload-refuses", "the payload's settings refuse messages",
-          _fail("pass_criterion_2", "unknown_4", "unknown_5"), at_creation=True),
+          _fail("pass_criterion_2"), at_creation=True),
 )  # fmt: skip
 
 IDENTITY = (
