@@ -27,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--port", type=int, default=Options.port, help="the gateway's port (default: %(default)s)")
     options = Options(port=parser.parse_args(argv).port, repository=checkout())
     found = posture_files.locate(os.environ, service(options))
-    holds = all(finding.ok for finding in found.findings(options.port))
+    holds = not found.unread and all(finding.ok for finding in found.findings(options.port))
     for line in [*findings(found, options.port), *fragment(), *merge(found, holds)]:
         print(line)
     return 0 if holds else 1
@@ -48,6 +48,7 @@ def findings(found: GatewayFiles, port: int) -> Iterator[str]:
     for finding in found.findings(port):
         told = f"{finding.name}: {finding.seen}"
         yield f"  ok     {told}" if finding.ok else f"  WRONG  {told}; must be {finding.expected}"
+    yield from (f"  WRONG  {why}; what overrides the file is not known" for why in found.unread)
 
 
 def fragment() -> Iterator[str]:

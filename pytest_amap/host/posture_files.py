@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import glob
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pytest_amap.host import files
@@ -12,6 +13,9 @@ from pytest_amap.parsers import Unreadable, gateway_toml, units
 from pytest_amap.parsers.gateway_toml import Finding
 
 CONFIG = "OPENSHELL_GATEWAY_CONFIG"
+SETTINGS = "OPENSHELL_"
+PLACES = ("XDG_CONFIG_HOME", "HOME")
+"""Variables that move the user's configuration folder; the service may have others than this terminal."""
 
 
 @dataclass(frozen=True)
@@ -42,27 +46,49 @@ def locate(environ: Mapping[str, str], unit: units.Unit | None = None) -> Gatewa
     """The file the gateway reads: its --config, its OPENSHELL_GATEWAY_CONFIG, else the user's configuration folder.
 
     Flags beat environment, environment beats the file (OpenShell docs/how-it-works/gateways/configuration.mdx:11, 32).
+    In a unit an environment file beats Environment=; gateway.env counts also where the unit does not list it, and
+    then for what nothing else sets.
     """
-    folder = environ.get("XDG_CONFIG_HOME") or os.path.join(environ.get("HOME", ""), ".config")
-    environment = files.read(os.path.join(folder, "openshell", "gateway.env"))
-    overrides = dict(unit.environment) if unit else {}
-    read = [*(files.read(path) for path, _ in (unit.environment_files if unit else ())), environment]
-    for one in read:
-        overrides |= variables(one)
-    named = units.config_file(unit.argv if unit else (), overrides) or environ.get(CONFIG)
-    how = "named by the gateway's own settings" if named else "the user's configuration folder"
-    if unit:
-        overrides |= units.flags(unit.argv)
-    toml = files.read(named or os.path.join(folder, "openshell", "gateway.toml"))
+    environment = in_folder(environ, "gateway.env")
+    read = [environment, *environment_files(unit)]
+    service = variables(environment) | (unit.environment if unit else {})
+    for one in read[1:]:
+        service |= variables(one)
+    argv = unit.argv if unit else ()
+    toml, how = configuration(units.config_file(argv, service), environ, service)
+    overrides = {name: value for name, value in service.items() if name.startswith(SETTINGS)} | units.flags(argv)
     return GatewayFiles(toml, how, environment, overrides, tuple(dict.fromkeys(filter(None, map(unread, read)))))
 
 
+def configuration(named: str | None, environ: Mapping[str, str], service: Mapping[str, str]) -> tuple[Read, str]:
+    """The gateway.toml that is named, by the service or else by this terminal, or the one in the user's folder."""
+    how = "named by the gateway's own settings" if named else f"named by {CONFIG} in this terminal"
+    if path := named or environ.get(CONFIG):
+        return (files.read(path) if os.path.isabs(path) else Read(path, None, "named by a relative path")), how
+    moved = {name: service[name] for name in PLACES if service.get(name)}
+    return in_folder({**environ, **moved}, "gateway.toml"), "the user's configuration folder"
+
+
+def in_folder(environ: Mapping[str, str], name: str) -> Read:
+    """A file of OpenShell's in the user's configuration folder."""
+    folder = environ.get("XDG_CONFIG_HOME") or os.path.join(environ.get("HOME", ""), ".config")
+    if not os.path.isabs(folder):
+        return Read(name, None, "not located: neither XDG_CONFIG_HOME nor HOME is an absolute path")
+    return files.read(os.path.join(folder, "openshell", name))
+
+
+def environment_files(unit: units.Unit | None) -> Iterator[Read]:
+    """The unit's environment files in their order; systemd takes a pattern for every file that fits it."""
+    for path, _ in unit.environment_files if unit else ():
+        yield from map(files.read, sorted(glob.glob(path)) or [path])
+
+
 def variables(read: Read) -> dict[str, str]:
-    """The OPENSHELL_* variables of an environment file; nothing else of it is looked at."""
+    """What an environment file says of the gateway's settings and of their place; nothing else is looked at."""
     found = units.environment_file(read.text) if read.text is not None else None
     if found is None or isinstance(found, Unreadable):
         return {}
-    return {name: value for name, value in found.values.items() if name.startswith("OPENSHELL_")}
+    return {name: value for name, value in found.values.items() if name.startswith(SETTINGS) or name in PLACES}
 
 
 def unread(read: Read) -> str:
@@ -82,7 +108,8 @@ def problems(found: GatewayFiles, port: int) -> list[tuple[str, str]]:
     name = os.path.basename(found.toml.path)
     if found.toml.problem == "ENOENT":
         return [(f"{found.toml.path} is not there", "write it as step 2 says; amap gateway prints what it must hold")]
-    return [
+    hidden = [(f"{why}, so what overrides {name} is not known", "mend that file") for why in found.unread]
+    return hidden + [
         (
             f"{name}: {finding.name} must be {finding.expected}, saw {finding.seen}",
             "mend it and restart the gateway; amap gateway prints the merge",

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from . import Unreadable, shown
-from .addresses import socket_address
+from .addresses import is_loopback, socket_address
 
 LIMIT = 64 * 1024
 _DEPTH = 24
@@ -63,6 +63,8 @@ def gateway_file(text: str) -> GatewayFile | Unreadable:
     """The TOML document that `text` is, at most 64 KiB of it."""
     if len(text) > LIMIT:
         return Unreadable(f"expected a gateway.toml of at most {LIMIT} characters, saw {len(text)}")
+    if "\ufffd" in text:
+        return Unreadable("expected UTF-8, saw bytes that are none")
     try:
         data = tomllib.loads(text)
     except RecursionError:
@@ -155,6 +157,8 @@ def _override(name: str, value: str, port: int) -> Finding | None:
     """The judgement of one override, or None where it touches nothing that the posture rests on."""
     setting = name.removeprefix("OPENSHELL_").removeprefix("--").replace("-", "_").casefold()
     if setting.endswith("bind_address"):
+        if is_loopback(value):  # alone, as where the port has a variable of its own
+            return Finding(name, State.PRESENT, "a loopback address", shown(value), True)
         own = setting in ("bind_address", "gateway_bind_address", "server_bind_address")
         return _address(name, value, port if own else None)
     if "oidc" in setting:
