@@ -33,6 +33,10 @@ WAITS = {"ready": 60, "delivery": 60, "reply": 60, "log": 20, "phase": 60}
 
 POLL = 0.01
 
+ELEVEN = {f"pass_criterion_{n}" for n in range(2, 6)} | {f"unknown_{n}" for n in range(1, 8)}
+UNASKED = "pass_criterion_1"
+"""UNKNOWN on the example fleet: three classes of documents are never written there."""
+
 
 @dataclass
 class Victim:
@@ -209,6 +213,14 @@ def assert_as_it_was(home: Path) -> None:
     assert sandboxes(home) == dict.fromkeys(FLEET, "Ready")
     assert settings_left(home) == []
     assert announcements(home) <= {*FLEET, "router.started"}
+
+
+def assert_clean(done: Rehearsal) -> None:
+    """The verdicts of a run without any fault: eleven PASS, and the one that the fleet cannot answer."""
+    assert done.code == 3, done.tail(60)
+    assert {name for name, outcome in done.outcomes.items() if outcome == "PASS"} == ELEVEN, done.tail(60)
+    assert done.outcomes[UNASKED] == "UNKNOWN"
+    assert done.failed_steps == []
 
 
 def leftovers(home: Path) -> list[str]:
