@@ -19,7 +19,8 @@ from pytest_amap.parsers import Unreadable, spec_items, versions
 
 OLDEST = "0.1.2"
 REHEARSAL = "REHEARSAL"
-FLAGS = {"exec": ("--no-tty", "--no-login-shell"), "create": ("--label",)}
+RESTART = "--restart-policy"
+FLAGS = {"exec": ("--no-tty", "--no-login-shell"), "create": ("--label", RESTART)}
 
 
 @pytest.fixture(scope="session")
@@ -67,7 +68,8 @@ def plan(lab: Lab) -> list[Planned]:
 
 
 def version_commands(lab: Lab) -> list[Command]:
-    runtime = unrecorded("container runtime", (lab.options.docker, "--version"), lab.options.deadlines.command)
+    """The last one tells both ends: Docker's own client may be speaking to Podman's socket."""
+    runtime = lab.commands.runtime("version", label="container runtime")
     return [lab.commands.version(), lab.commands.docker_version(), runtime]
 
 
@@ -76,7 +78,7 @@ def help_commands(lab: Lab) -> list[Command]:
 
 
 def ask_versions(lab: Lab) -> tuple[str, str]:
-    """Both versions as said, after the gates: OpenShell 0.1.2 or later, Docker and not Podman, no rehearsal tool on a live host."""
+    """Both versions as said, after the gates: OpenShell 0.1.2 or later, Docker, no rehearsal tool on a live host."""
     openshell, docker, runtime = (lab.host.run(command) for command in version_commands(lab))
     for ran in (openshell, docker):
         if not ran.ok:
@@ -97,14 +99,19 @@ def ask_versions(lab: Lab) -> tuple[str, str]:
         verb: listed(lab.host.run(command), FLAGS[verb])
         for verb, command in zip(FLAGS, help_commands(lab), strict=True)
     }
+    if lab.options.restart_policy and RESTART not in flags["create"]:
+        raise StepRefused(
+            f"amap_restart_policy is on, and 'openshell sandbox create --help' lists no {RESTART}; turn it off, or "
+            "update OpenShell"
+        )
     lab.use_flags(exec_flags=flags["exec"], label="--label" in flags["create"])
     return openshell.stdout.strip(), docker.stdout.strip()
 
 
 def listed(ran: Ran, flags: tuple[str, ...]) -> tuple[str, ...]:
-    """Which of the flags a --help text lists; an unreadable help lists the runbook's own."""
+    """Which of the flags a --help text lists; one that cannot be read stands for those that the runbook uses."""
     if not ran.ok:
-        return tuple(flag for flag in flags if flag != "--label")
+        return tuple(flag for flag in flags if flag in FLAGS["exec"])
     return tuple(flag for flag in flags if re.search(rf"(?<![\w-]){flag}(?![\w-])", ran.stdout))
 
 
