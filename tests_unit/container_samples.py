@@ -8,6 +8,7 @@ from typing import Any
 
 from request_samples import ran
 
+from pytest_amap.checks.boxes import Boxes
 from pytest_amap.observations import Ran
 
 STARTED = "2026-11-29T11:00:00.123456789Z"
@@ -37,8 +38,13 @@ def container(
     }
 
 
-def inspected(*found: dict[str, Any]) -> Ran:
-    return ran(json.dumps(list(found)))
+def inspected(found: dict[str, Any]) -> Ran:
+    return ran(json.dumps([found]))
+
+
+def boxes(*found: dict[str, Any]) -> Boxes:
+    """These containers bear the id that was asked for."""
+    return Boxes(ran("".join(f"c{number}\n" for number in range(len(found)))), tuple(map(inspected, found)))
 
 
 def sandbox(phase: str = "Ready", name: str = "alpha", identity: str = "id-1", workspace: str = "default") -> Ran:

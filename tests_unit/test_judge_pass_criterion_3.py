@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import writing_samples
-from container_samples import bind, container, inspected, sandbox
+from container_samples import bind, boxes, container, sandbox
 from receiver_samples import answer
 from request_samples import ran
 from writing_samples import THERE
@@ -19,6 +19,7 @@ from writing_samples import THERE
 from kit import lanes, policy
 from kit.home import Home
 from kit.names import RunAs
+from pytest_amap.checks.boxes import Boxes
 from pytest_amap.checks.pass_criterion_3 import Bound, Box, Seen, judge
 from pytest_amap.observations import Ran, Stat, build, plain, referring
 from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, Part, verdict
@@ -64,8 +65,8 @@ def side(member: str = "alpha") -> Box:
         Stat(bound.source, "directory", "755", 1000, 1000, device=8, inode=number)
         for number, bound in enumerate(bounds(member))
     )
-    boxes = inspected(container("id-1", binds(member)), container("id-1", [CHANNEL], role="supervisor"))
-    return Box(member, "id-1", bounds(member), sources, ran("c1\nc2\n"), boxes, ran(POLICY), table(), DENIED, LISTED)
+    pair = boxes(container("id-1", binds(member)), container("id-1", [CHANNEL], role="supervisor"))
+    return Box(member, "id-1", bounds(member), sources, pair, ran(POLICY), table(), DENIED, LISTED)
 
 
 GOOD = Seen("alpha", writing_samples.ATTEMPT, sandbox(), (side("alpha"), side("beta")), "openshell.ai")
@@ -81,7 +82,7 @@ def of_beta(**changes: object) -> Seen:
 
 
 def runtime(*more: dict[str, Any], **changes: dict[str, Any] | None) -> Seen:
-    return of_beta(inspected=inspected(container("id-1", [*binds("beta", **changes), *more])))
+    return of_beta(containers=boxes(container("id-1", [*binds("beta", **changes), *more])))
 
 
 def policy_with(*pairs: tuple[str, str]) -> Seen:
@@ -102,10 +103,10 @@ HOLDS = {
     "as it should be": GOOD,
     "the policy's EACCES is a refusal as well": write(inbox=answer(errno="EACCES", gone=None)),
     "an older OpenShell, one container without a role": of_beta(
-        inspected=inspected(container("id-1", binds("beta"), role=""))
+        containers=boxes(container("id-1", binds("beta"), role=""))
     ),
     "a volume-only companion without a role": of_beta(
-        inspected=inspected(container("id-1", binds("beta"), role=""), container("id-1", [CHANNEL], role=""))
+        containers=boxes(container("id-1", binds("beta"), role=""), container("id-1", [CHANNEL], role=""))
     ),
     "OpenShell's own volume is no lane": runtime(),
     "the policy in flow style": of_beta(policy=ran(FLOW)),
@@ -119,7 +120,7 @@ HOLDS |= {
     "a home behind a link, shown as given": of_beta(wanted=LINKED),
     "a home behind a link, shown resolved": of_beta(
         wanted=LINKED,
-        inspected=inspected(
+        containers=boxes(
             container(
                 "id-1",
                 [row | {"Source": str(row["Source"]).replace("/srv", "/mnt/real")} for row in binds("beta")],
@@ -138,7 +139,7 @@ BROKEN = {
     "the roster is mounted writable": (runtime(roster={"RW": True}), "/opt/amap/roster is writable"),
     "the outbox is mounted read-only": (runtime(outbox={"RW": False}), "outbox is read-only (mount layer)"),
     "the peer lane is not mounted": (runtime(peer=None), f"{PEER} is not mounted"),
-    "no lane at all": (of_beta(inspected=inspected(container("id-1", [CHANNEL]))), "is not mounted"),
+    "no lane at all": (of_beta(containers=boxes(container("id-1", [CHANNEL]))), "is not mounted"),
     "another member's lane": (runtime(inbox={"Source": "/srv/amap/instances/alpha/inbox"}), "another source"),
     "A19 snap Docker's source": (
         runtime(inbox={"Source": "/home/u/snap/docker/179/instances/beta/inbox"}),
@@ -192,13 +193,13 @@ OPEN = {
     "the control does not work": (write(outbox=answer(errno="EACCES")), "EACCES"),
     "the phase cannot be read": (replace(GOOD, phase=ran(exit=1, stderr="Error:   × transport error")), "transport"),
     "the gateway is starting again": (replace(GOOD, phase=sandbox("Provisioning")), "Provisioning"),
-    "A23 no container": (of_beta(ids=ran(), inspected=None), "another container context"),
-    "docker fails": (of_beta(ids=ran(exit=1, stderr="Cannot connect"), inspected=None), "Cannot connect"),
-    "inspect fails": (of_beta(inspected=ran(exit=1, stderr="No such object")), "No such object"),
-    "inspect prints no JSON": (of_beta(inspected=ran("[{")), "JSON"),
-    "A21 another sandbox's container": (of_beta(inspected=inspected(container("id-9", binds("beta")))), "0 of 0"),
+    "A23 no container": (of_beta(containers=boxes()), "another container context"),
+    "docker fails": (of_beta(containers=Boxes(ran(exit=1, stderr="Cannot connect"), ())), "Cannot connect"),
+    "inspect fails": (of_beta(containers=Boxes(ran("c1"), (ran(exit=1, stderr="No such object"),))), "No such object"),
+    "inspect prints no JSON": (of_beta(containers=Boxes(ran("c1"), (ran("[{"),))), "JSON"),
+    "A21 another sandbox's container": (of_beta(containers=boxes(container("id-9", binds("beta")))), "0 of 0"),
     "A21 two containers bear lanes": (
-        of_beta(inspected=inspected(container("id-1", binds("beta")), container("id-1", binds("beta")))),
+        of_beta(containers=boxes(container("id-1", binds("beta")), container("id-1", binds("beta")))),
         "2 of 2",
     ),
     "the mount table says nothing": (of_beta(mounts=ran()), "no answer"),

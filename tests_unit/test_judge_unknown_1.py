@@ -6,10 +6,11 @@ import json
 from dataclasses import replace
 
 import pytest
-from container_samples import container, inspected
+from container_samples import boxes, container
 from receiver_samples import answer, delegation
 from request_samples import N1, N2, placed, ran, read, unread
 
+from pytest_amap.checks.boxes import Boxes
 from pytest_amap.checks.unknown_1 import MOST_NAMES, Seen, judge
 from pytest_amap.observations import build, plain, referring
 from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, verdict
@@ -21,8 +22,7 @@ GOOD = Seen(
     on_host=read(TEXT),
     names=answer(errno=None, names=[NOTICE]),
     content=answer(errno=None, text=TEXT, uid=1000, gid=1000, mode="600"),
-    ids=ran("c1\nc2\n"),
-    inspected=inspected(container("id-2"), container("id-2", role="supervisor")),
+    boxes=boxes(container("id-2"), container("id-2", role="supervisor")),
     receiver_id="id-2",
     label_prefix="openshell.ai",
 )
@@ -35,14 +35,14 @@ def but(**changes: object) -> Seen:
 
 
 def started(when: str, status: str = "running") -> Seen:
-    return but(inspected=inspected(container("id-2", started=when, status=status)))
+    return but(boxes=boxes(container("id-2", started=when, status=status)))
 
 
 HOLDS = {
     "as it should be": GOOD,
     "other notices beside it": but(names=answer(errno=None, names=["notice-0.json", NOTICE])),
     "A49 exec reports late trouble after the answers": but(names=replace(GOOD.names, exit=1, stderr="Error:   × x")),
-    "an older OpenShell, without a role": but(inspected=inspected(container("id-2", role=""))),
+    "an older OpenShell, without a role": but(boxes=boxes(container("id-2", role=""))),
     "started in another zone's words": started("2026-11-29T12:00:00+02:00"),
 }
 BROKEN = {
@@ -66,11 +66,11 @@ OPEN = {
     "never started": (started("0001-01-01T00:00:00Z", "created"), "created"),
     "no time of start": (started(""), "no known time"),
     "not running now": (started("2026-11-29T11:00:00Z", "exited"), "exited"),
-    "A23 no container": (but(ids=ran(), inspected=None), "could not be inspected"),
-    "docker fails": (but(ids=ran(exit=1, stderr="Cannot connect"), inspected=None), "Cannot connect"),
-    "A21 two containers": (but(inspected=inspected(container("id-2"), container("id-2"))), "not one container"),
-    "A21 another sandbox's container": (but(inspected=inspected(container("id-9"))), "not one container"),
-    "no JSON": (but(inspected=ran("[{]")), "not one container"),
+    "A23 no container": (but(boxes=boxes()), "another container context"),
+    "docker fails": (but(boxes=Boxes(ran(exit=1, stderr="Cannot connect"), ())), "Cannot connect"),
+    "A21 two containers": (but(boxes=boxes(container("id-2"), container("id-2"))), "not one container"),
+    "A21 another sandbox's container": (but(boxes=boxes(container("id-9"))), "not one container"),
+    "no JSON": (but(boxes=Boxes(ran("c1"), (ran("[{]"),))), "JSON"),
 }
 
 

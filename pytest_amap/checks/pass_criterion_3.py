@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kit import lanes
 from pytest_amap import probes
+from pytest_amap.checks import boxes
 from pytest_amap.checks.standing import still_ready
 from pytest_amap.checks.writing import Attempt, attempt, control_part, planned
 from pytest_amap.commands import Command, Planned
@@ -42,8 +43,7 @@ class Box:
     id: str
     wanted: tuple[Bound, ...]
     sources: tuple[Stat, ...]
-    ids: Ran
-    inspected: Ran | None
+    containers: boxes.Boxes
     policy: Ran
     mounts: Ran
     unlisted: Ran
@@ -63,8 +63,7 @@ def plan(lab: Lab) -> Iterable[Planned]:
     yield from planned(lab.sender, "pass_criterion_3")
     yield lab.commands.get(lab.sender.name)
     for member in ends(lab):
-        yield lab.commands.containers_of(member.id or f"<id of {member.name}>", lab.options.label_prefix)
-        yield lab.commands.inspect("<container>...").only("if there are any")
+        yield from boxes.planned(lab, member)
         yield lab.commands.policy_of(member.name)
         yield from inside(member)
 
@@ -92,8 +91,6 @@ def collect(lab: Lab) -> Seen:
 def box(lab: Lab, member: Member) -> Box:
     host = lab.host
     rows = lanes.mounts(lab.home, member.name)
-    ids = host.run(lab.commands.containers_of(member.id, lab.options.label_prefix))
-    found = ids.stdout.split() if ids.ok else []
     mounts, unlisted, listed_ = (host.run(command) for command in inside(member))
     return Box(
         member=member.name,
@@ -104,8 +101,7 @@ def box(lab: Lab, member: Member) -> Box:
         sources=tuple(
             host.stat(os.path.realpath(row.source), f"{member.name}'s {row.role} on the host") for row in rows
         ),
-        ids=ids,
-        inspected=host.run(lab.commands.inspect(*found)) if found else None,
+        containers=boxes.collect(lab, member),
         policy=host.run(lab.commands.policy_of(member.name)),
         mounts=mounts,
         unlisted=unlisted,
@@ -160,24 +156,14 @@ def mount_flags(one: Box, prefix: str) -> Part:
         f"{one.member}'s mounts, as the runtime shows them",
         "payload, roster, inbox, peer read-only; outbox writable; each from this member's own source",
     )
-    records = tuple(ran.record for ran in (one.ids, one.inspected) if ran)
-    if not one.ids.ok or one.inspected is None or not one.inspected.ok:
-        said = (
-            one.inspected.said
-            if one.inspected
-            else one.ids.said
-            if not one.ids.ok
-            else "no container bears this sandbox's id (is another container context in use?)"
-        )
-        return unknown(name, want, said, *records)
-    found = containers.containers(one.inspected.stdout)
+    records = one.containers.records
+    found = one.containers.workloads(one.id, prefix)
     if isinstance(found, Unreadable):
         return unknown(name, want, found, *records)
-    boxes = containers.workloads(found, one.id, f"{prefix}/")
-    bearing = [box for box in boxes if any(box.mount(bound.target) for bound in one.wanted)]
-    if len(bearing) > 1 or (not bearing and len(boxes) != 1):
-        return unknown(name, want, f"{len(bearing)} of {len(boxes)} containers of this sandbox bear lanes", *records)
-    wrong = list(wrong_mounts(one, (bearing or boxes)[0].mounts))
+    bearing = [box for box in found if any(box.mount(bound.target) for bound in one.wanted)]
+    if len(bearing) > 1 or (not bearing and len(found) != 1):
+        return unknown(name, want, f"{len(bearing)} of {len(found)} containers of this sandbox bear lanes", *records)
+    wrong = list(wrong_mounts(one, (bearing or found)[0].mounts))
     return decided(name, not wrong, want, listed(wrong) if wrong else "as expected", *records)
 
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_amap import instants, probes
+from pytest_amap.checks import boxes
 from pytest_amap.commands import Command, Look, Planned
 from pytest_amap.delegations import Delegation
 from pytest_amap.judging import decided, listed, unknown
 from pytest_amap.observations import Ran, Read
-from pytest_amap.parsers import Unreadable, containers
+from pytest_amap.parsers import Unreadable
 from pytest_amap.verdicts import Part
 
 if TYPE_CHECKING:
@@ -29,8 +30,7 @@ class Seen:
     on_host: Read
     names: Ran
     content: Ran
-    ids: Ran
-    inspected: Ran | None
+    boxes: boxes.Boxes
     receiver_id: str
     label_prefix: str
 
@@ -39,8 +39,7 @@ def plan(lab: Lab) -> Iterable[Planned]:
     member = lab.receiver
     yield Look(os.fspath(place(lab, "<notice>")), "the notice on the host")
     yield from inside(member, "<notice>")
-    yield lab.commands.containers_of(member.id or f"<id of {member.name}>", lab.options.label_prefix)
-    yield lab.commands.inspect("<container>...").only("if there are any")
+    yield from boxes.planned(lab, member)
 
 
 def place(lab: Lab, notice: str) -> str:
@@ -58,10 +57,8 @@ def collect(receiver: Member, delegation: Delegation) -> Seen:
     lab, host = receiver.lab, receiver.lab.host
     on_host = host.read(place(lab, delegation.notice), "the notice on the host")
     names, content = (host.run(command) for command in inside(receiver, delegation.notice))
-    ids = host.run(lab.commands.containers_of(receiver.id, lab.options.label_prefix))
-    found = ids.stdout.split() if ids.ok else []
-    inspected = host.run(lab.commands.inspect(*found)) if found else None
-    return Seen(delegation, on_host, names, content, ids, inspected, receiver.id, lab.options.label_prefix)
+    found = boxes.collect(lab, receiver)
+    return Seen(delegation, on_host, names, content, found, receiver.id, lab.options.label_prefix)
 
 
 def judge(seen: Seen) -> list[Part]:
@@ -114,28 +111,19 @@ def younger(seen: Seen) -> Part:
     name, want = f"the router wrote it after {receiver} started", "a notice younger than the sandbox's start"
     placement = seen.delegation.placement()
     audit = seen.delegation.receiver_audit
-    records: tuple[str, ...] = (audit.record if audit else "", seen.ids.record)
+    records = (audit.record if audit else "", *seen.boxes.records)
     if placement is None or placement.notice_id != seen.delegation.notice:
         return unknown(name, want, "no placement in the router's audit log", *records)
-    if seen.inspected is None or not seen.inspected.ok:
-        return unknown(
-            name,
-            want,
-            f"the sandbox's container could not be inspected ({(seen.inspected or seen.ids).said})",
-            *records,
-        )
-    found = containers.containers(seen.inspected.stdout)
-    boxes = containers.workloads(found, seen.receiver_id, f"{seen.label_prefix}/") if isinstance(found, tuple) else ()
-    if len(boxes) != 1:
-        return unknown(
-            name, want, f"{listed(box.name for box in boxes)} bear this sandbox's id, not one container", *records
-        )
-    records += (seen.inspected.record,)
-    started, written = instants.second(boxes[0].started_at), instants.second(placement.ts)
-    if boxes[0].status != "running" or not started or not written:
-        said = (
-            f"container {boxes[0].status}, started {boxes[0].started_at or 'at no known time'}, written {placement.ts}"
-        )
+    found = seen.boxes.workloads(seen.receiver_id, seen.label_prefix)
+    if isinstance(found, Unreadable):
+        return unknown(name, want, found, *records)
+    if len(found) != 1:
+        said = f"{listed(box.name for box in found)} bear this sandbox's id, not one container"
+        return unknown(name, want, said, *records)
+    box = found[0]
+    started, written = instants.second(box.started_at), instants.second(placement.ts)
+    if box.status != "running" or not started or not written:
+        said = f"container {box.status}, started {box.started_at or 'at no known time'}, written {placement.ts}"
         return unknown(name, want, said, *records)
     said = f"written {written}, started {started} (UTC)"
     if written > started:

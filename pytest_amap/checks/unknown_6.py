@@ -64,7 +64,7 @@ def page(lab: Lab, token: str = "") -> Command:
 
 
 def plan(lab: Lab) -> Iterable[Planned]:
-    toml = "<the gateway's own gateway.toml>"
+    toml = "<the gateway file>"
     planned = commands(lab, toml)
     yield planned.pop("unit")
     yield Look(toml, "the gateway's configuration")

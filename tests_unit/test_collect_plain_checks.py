@@ -1,0 +1,298 @@
+"""The collectors of the six plain checks: what they run is what was planned, and what they see is judged."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from container_samples import bind, container, inspected, sandbox
+from posture_samples import INFO, LISTENS, STATUS, TOML, listing
+from receiver_samples import answer
+from request_samples import N1, placed
+from scripted_lab import Answer, ScriptedHost, said, scripted_lab
+from small_lab import unplanned, unrun, write
+
+from kit import lanes, policy
+from kit.names import RunAs
+from pytest_amap import probes
+from pytest_amap.checks import pass_criterion_3, pass_criterion_4, unknown_1, unknown_2, unknown_6, unknown_7
+from pytest_amap.checks.writing import probe_name
+from pytest_amap.commands import Command
+from pytest_amap.delegations import Delegation
+from pytest_amap.host import delegating
+from pytest_amap.host.lab import Lab
+from pytest_amap.observations import Ran, build, plain
+from pytest_amap.steps.prepare import Profile
+from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, Outcome, Part, verdict
+
+TASK = Delegation("alpha", "beta", "00000001", N1)
+MESSAGE = json.dumps({"notice_id": N1})
+
+
+def assert_as_planned(lab: Lab, host: ScriptedHost, check: ModuleType) -> None:
+    planned = list(check.plan(lab))
+    assert unplanned(host.argvs, planned) == []
+    assert unrun(host.argvs, planned) == []
+
+
+def outcomes(parts: Iterable[Part]) -> dict[str, Outcome]:
+    return {part.name: part.outcome for part in parts}
+
+
+def survives(seen: Any) -> None:
+    assert build(type(seen), json.loads(json.dumps(plain(seen)))) == seen
+
+
+def notice_lab(tmp_path: Path, answers: Mapping[str, Answer]) -> tuple[Lab, ScriptedHost, Delegation]:
+    lab, host = scripted_lab(tmp_path, answers)
+    write(delegating.notice_file(lab, "beta", N1), "{}")
+    write(delegating.audit_log(lab, "beta"), placed(N1, "alpha", "beta", "00000001"))
+    log = host.read(os.fspath(delegating.audit_log(lab, "beta")), "audit log")
+    return lab, host, Delegation("alpha", "beta", "00000001", N1, receiver_audit=log)
+
+
+BOXES = {"containers of": said("c1\n"), "inspect": inspected(container("id-2"))}
+
+
+def test_unknown_1_looks_at_both_sides(tmp_path: Path) -> None:
+    answers = {
+        **BOXES,
+        "beta lists": answer(errno=None, names=[f"notice-{N1}.json"]),
+        "beta reads": answer(errno=None, text="{}"),
+    }
+    lab, host, task = notice_lab(tmp_path, answers)
+    seen = unknown_1.collect(lab.receiver, task)
+    assert verdict(unknown_1.judge(seen))[0] is PASS
+    assert_as_planned(lab, host, unknown_1)
+    survives(seen)
+
+
+def test_unknown_1_inspects_nothing_where_no_container_is_found(tmp_path: Path) -> None:
+    answers = {"containers of": said(), "beta lists": said(), "beta reads": said()}
+    lab, host, task = notice_lab(tmp_path, answers)
+    assert unknown_1.collect(lab.receiver, task).boxes.described == ()
+    assert_as_planned(lab, host, unknown_1)
+
+
+def writing(lab_path: Path, inbox: Answer, **more: Answer) -> tuple[Lab, ScriptedHost]:
+    named = {name.replace("_", " "): found for name, found in more.items()}
+    return scripted_lab(
+        lab_path,
+        {"write to alpha's inbox": inbox, "write to alpha's outbox": answer(errno=None, gone=True), **named},
+    )
+
+
+def test_unknown_2_tries_both_lanes(tmp_path: Path) -> None:
+    lab, host = writing(tmp_path, answer(errno="EROFS"))
+    seen = unknown_2.collect(lab.sender)
+    assert verdict(unknown_2.judge(seen))[0] is PASS
+    assert_as_planned(lab, host, unknown_2)
+    survives(seen)
+
+
+def written(lab: Lab, make: Any = Path.touch) -> Path:
+    assert lab.run.evidence is not None
+    place = lab.home.lane("alpha", "inbox") / probe_name("unknown_2", lab.run.evidence.run)
+    make(place)
+    return place
+
+
+def after(_: Path) -> Ran:
+    return said()
+
+
+def test_a_file_that_should_not_have_appeared_is_fail_and_taken_away_again(tmp_path: Path) -> None:
+    lab, host = writing(tmp_path, said())
+    host.answers["write to alpha's inbox"] = lambda command: after(written(lab))
+    seen = unknown_2.collect(lab.sender)
+    assert verdict(unknown_2.judge(seen))[0] is FAIL
+    assert list(lab.home.lane("alpha", "inbox").glob(".amap*")) == []
+
+
+def test_what_cannot_be_taken_away_is_named_and_still_fail(tmp_path: Path) -> None:
+    lab, host = writing(tmp_path, said())
+    host.answers["write to alpha's inbox"] = lambda command: after(written(lab, Path.mkdir))
+    assert verdict(unknown_2.judge(unknown_2.collect(lab.sender)))[0] is FAIL
+    assert any("stays in alpha's inbox" in left for left in lab.run.left)
+
+
+def posture_lab(tmp_path: Path, **answers: Answer) -> tuple[Lab, ScriptedHost]:
+    config = tmp_path / "config" / "openshell"
+    write(config / "gateway.toml", TOML)
+    write(config / "gateways" / "openshell" / "mtls" / "tls.key", "-")
+    (config / "gateways" / "openshell" / "mtls" / "tls.key").chmod(0o600)
+    good: dict[str, Answer] = {
+        "the gateway's service": said(exit=1, stderr="Failed to connect to bus: No medium found"),
+        "preflight": said(),
+        "gateway status": said(STATUS),
+        "gateway info": said(INFO),
+        "listeners": said(LISTENS),
+        "sandboxes in every workspace": listing(),
+    }
+    environ = {"HOME": os.fspath(tmp_path), "XDG_CONFIG_HOME": os.fspath(tmp_path / "config"), "OPENSHELL_GATEWAY": "x"}
+    changed = {name.replace("_", " "): found for name, found in answers.items()}
+    return scripted_lab(tmp_path, good | changed, environ=environ, posture_accepted="ours alone")
+
+
+def test_unknown_6_asks_what_was_planned(tmp_path: Path) -> None:
+    lab, host = posture_lab(tmp_path)
+    seen = unknown_6.collect(lab)
+    assert verdict(unknown_6.judge(seen))[0] is PASS
+    assert_as_planned(lab, host, unknown_6)
+    assert seen.ambient == ("OPENSHELL_GATEWAY",)
+    survives(seen)
+
+
+def test_unknown_6_reads_every_page(tmp_path: Path) -> None:
+    stranger = {"id": "id-9", "name": "gamma", "workspace": "other", "phase": "Ready"}
+    lab, host = posture_lab(tmp_path, sandboxes_in_every_workspace=[listing(token="t1"), listing(stranger)])
+    seen = unknown_6.collect(lab)
+    assert "other/gamma" in verdict(unknown_6.judge(seen))[1]
+    assert host.argvs[-1] != host.argvs[-2]
+    assert unplanned(host.argvs, unknown_6.plan(lab)) == []
+
+
+def test_unknown_6_stops_at_pages_without_an_end(tmp_path: Path) -> None:
+    lab, _ = posture_lab(tmp_path, sandboxes_in_every_workspace=listing(token="again"))
+    seen = unknown_6.collect(lab)
+    assert len(seen.sandboxes) == unknown_6.PAGES
+    assert verdict(unknown_6.judge(seen))[0] is UNKNOWN
+
+
+def test_keys_are_looked_for_where_the_gateways_environment_says(tmp_path: Path) -> None:
+    write(tmp_path / "elsewhere" / "server.key", "-")
+    found = unknown_6.key_files({"HOME": os.fspath(tmp_path)}, {unknown_6.TLS_DIR: os.fspath(tmp_path / "elsewhere")})
+    assert [os.path.basename(path) for path in found] == ["server.key"]
+
+
+def test_unknown_7_asks_both_members(tmp_path: Path) -> None:
+    text = policy.render(RunAs(os.getuid(), os.getgid()))
+    ids = {"uid": os.getuid(), "gid": os.getgid()}
+    answers = {
+        "the router's user": said(f"{os.getuid()}:{os.getgid()}\n"),
+        "policy of": said(text),
+        "alpha's ids": answer(**ids),
+        "beta's ids": answer(**ids),
+        "beta reads the notice": answer(errno=None, text="{}", mode="600", **ids),
+        "beta reads the message": answer(errno=None, text=MESSAGE, mode="644", **ids),
+    }
+    lab, host, task = notice_lab(tmp_path, answers)
+    for member in ("alpha", "beta"):
+        write(lab.home.policy(member), text)
+    seen = unknown_7.collect(lab, task)
+    assert verdict(unknown_7.judge(seen))[0] is PASS
+    assert_as_planned(lab, host, unknown_7)
+    survives(seen)
+
+
+def mounted(lab: Lab, member: str) -> Ran:
+    rows = lanes.mounts(lab.home, member)
+    mounts = [bind(os.fspath(row.source), row.target, rw=not row.read_only) for row in rows]
+    return inspected(container(lab.ids[member], mounts))
+
+
+def kernels(lab: Lab, member: str) -> Ran:
+    rows = lanes.mounts(lab.home, member)
+    lines = [f"1 1 8:1 / {row.target} {'ro' if row.read_only else 'rw'} - ext4 /dev/x rw" for row in rows]
+    inodes = {row.target: [os.stat(row.source).st_dev, os.stat(row.source).st_ino] for row in rows}
+    return answer(text="\n".join(lines), inodes=inodes)
+
+
+def fenced_lab(tmp_path: Path) -> tuple[Lab, ScriptedHost]:
+    lab, host = writing(tmp_path, answer(errno="EROFS"))
+    lab.home.payload.mkdir()
+    host.answers |= {
+        "sandbox get alpha": sandbox(),
+        "containers of": said("c1\n"),
+        "inspect": [mounted(lab, "alpha"), mounted(lab, "beta")],
+        "policy of": said(policy.render(RunAs(1000, 1000))),
+        "alpha's mount table": kernels(lab, "alpha"),
+        "beta's mount table": kernels(lab, "beta"),
+        **{f"{name} lists an unlisted": answer(errno="EACCES", names=[]) for name in ("alpha", "beta")},
+        **{f"{name} lists a listed": answer(errno=None, names=["bin"]) for name in ("alpha", "beta")},
+    }
+    return lab, host
+
+
+def test_pass_criterion_3_looks_at_both_ends_from_outside_and_inside(tmp_path: Path) -> None:
+    lab, host = fenced_lab(tmp_path)
+    seen = pass_criterion_3.collect(lab)
+    assert verdict(pass_criterion_3.judge(seen))[0] is PASS, verdict(pass_criterion_3.judge(seen))
+    assert_as_planned(lab, host, pass_criterion_3)
+    survives(seen)
+
+
+def test_a_lane_that_was_made_anew_on_the_host_is_another_directory(tmp_path: Path) -> None:
+    lab, _ = fenced_lab(tmp_path)
+    lane = lab.home.lane("beta", "inbox")
+    lane.rename(lane.with_name("old"))
+    lane.mkdir()
+    outcome, reason = verdict(pass_criterion_3.judge(pass_criterion_3.collect(lab)))
+    assert outcome is FAIL
+    assert "another directory stands at /opt/amap/lanes/inbox" in reason
+
+
+def test_no_container_is_inspected_where_none_is_found(tmp_path: Path) -> None:
+    lab, host = fenced_lab(tmp_path)
+    host.answers["containers of"] = said()
+    assert verdict(pass_criterion_3.judge(pass_criterion_3.collect(lab)))[0] is UNKNOWN
+    assert host.ran("inspect") == 0
+
+
+NODE = "/usr/local/bin/node"
+LOG = "[9999999999.000] [sandbox] [OCSF ] [ocsf] "
+DENIAL = f"{LOG}NET:REFUSE [MED] DENIED mail.example.org:53 [reason:policy_dns_ineligible]\n"
+REACHED = f"{LOG}NET:OPEN [INFO] ALLOWED {NODE}(7) -> api.anthropic.com:443 [policy:x engine:opa]\n"
+PROFILE = Profile(("/opt/claude", NODE))
+
+
+def network_lab(tmp_path: Path, log: Answer) -> tuple[Lab, ScriptedHost]:
+    refused = answer(reached=False, status=None, error="URLError", errno="gaierror", text="no such name")
+    answers: dict[str, Answer] = {
+        "alpha calls mail": refused,
+        "alpha calls api": said("AMAP-PROBE REACHED 200\n"),
+        "log of alpha": log,
+        "the log line": log,
+        "policy of": said("version: 1\n"),
+        "sandbox get alpha": sandbox(),
+    }
+    return scripted_lab(tmp_path, answers)
+
+
+def test_pass_criterion_4_waits_for_the_log_and_names_the_binary(tmp_path: Path) -> None:
+    log = [said(exit=1, stderr="Error:   × transport error"), said(DENIAL), said(DENIAL), said(DENIAL + REACHED)]
+    lab, host = network_lab(tmp_path, log)
+    seen = pass_criterion_4.collect(lab.sender, PROFILE)
+    assert verdict(pass_criterion_4.judge(seen))[0] is PASS, verdict(pass_criterion_4.judge(seen))
+    assert NODE in lab.run.facts["provider_connection"]
+    assert_as_planned(lab, host, pass_criterion_4)
+    survives(seen)
+
+
+def test_a_log_that_never_comes_ends_the_wait(tmp_path: Path) -> None:
+    lab, host = network_lab(tmp_path, said())
+    found = outcomes(pass_criterion_4.judge(pass_criterion_4.collect(lab.sender, PROFILE)))
+    assert found["the denial is logged"] is UNKNOWN
+    assert_as_planned(lab, host, pass_criterion_4)
+
+
+def test_the_control_is_made_by_node(tmp_path: Path) -> None:
+    lab, host = network_lab(tmp_path, said(DENIAL + REACHED))
+    pass_criterion_4.collect(lab.sender, PROFILE)
+    control = next(argv for argv in host.argvs if "api.anthropic.com" in argv[-1])
+    inside = control[control.index("--") + 1 :]
+    assert inside == probes.node_fetch(NODE, "https://api.anthropic.com/")
+
+
+@pytest.mark.parametrize("check", [unknown_1, unknown_2, unknown_6, unknown_7, pass_criterion_3, pass_criterion_4])
+def test_a_plan_needs_no_sandbox_and_names_every_deadline(tmp_path: Path, check: ModuleType) -> None:
+    lab, _ = scripted_lab(tmp_path, {})
+    lab.ids.clear()
+    planned = [one for one in check.plan(lab) if isinstance(one, Command)]
+    assert planned
+    assert all(one.timeout > 0 and not one.with_key for one in planned)
