@@ -25,6 +25,7 @@ INTERRUPTED = 2
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     options.add(parser)
+    page_plugin.settings(parser, pluginmanager)
     pluginmanager.register(rehearse, rehearse.__name__)
     pluginmanager.register(check, check.__name__)
 
@@ -86,6 +87,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         selection.mark(item, L1)
         item.config.stash[collected_key] = item.config.stash.get(collected_key, 0) + 1
     elif selection.is_step_test(item):
+        item.add_marker(pytest.mark.timeout(0))  # each command and wait of a step has a deadline of its own
         item.config.stash[collected_key] = item.config.stash.get(collected_key, 0) + 1
 
 

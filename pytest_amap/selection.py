@@ -22,10 +22,13 @@ def is_step_test(item: pytest.Item) -> bool:
 
 
 def mark(item: pytest.Item, suite: Suite) -> None:
-    """Give a live check its marks: its kind for -m, and the backstop of its body."""
+    """Give a live check its marks: its kind for -m, and the backstop of its body.
+
+    The method is told, since the other one ends the whole process, without cleanup and report.
+    """
     check = suite.check(check_id(item, suite))
     item.add_marker(getattr(pytest.mark, check.kind))
-    item.add_marker(pytest.mark.timeout(check.seconds, func_only=True))
+    item.add_marker(pytest.mark.timeout(check.seconds, func_only=True, method="signal"))
 
 
 def resolve_dependencies(items: Iterable[pytest.Item], suite: Suite) -> None:

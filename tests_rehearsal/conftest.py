@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,7 +19,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(scope="session")
 def clean(tmp_path_factory: pytest.TempPathFactory) -> Rehearsal:
     """A complete rehearsal, ended well; skips with the failing call named where namespaces are refused."""
-    os.umask(0o022)
     done = rehearse(tmp_path_factory.mktemp("clean") / "home")
     if CANNOT_ENTER in done.text:
         pytest.skip(next(line for line in done.text.splitlines() if CANNOT_ENTER in line))

@@ -1,0 +1,43 @@
+"""One run a home: the second is told who holds it, and a dead holder's lock is taken over with a note."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+from rehearsing import rehearse
+from victims import labels, newest, victim
+
+Copied = Callable[..., Path]
+
+
+def test_the_second_run_is_told_who_holds_the_home(copied: Copied) -> None:
+    home = copied()
+    before = newest(home)
+    with victim(home, "-k", "unknown_3") as running:
+        running.until(lambda: newest(home) != before and "gateway status" in labels(home))
+        second = rehearse(home, "-k", "unknown_6")
+        assert running.process.poll() is None
+        first = running.end()
+    assert second.code == 1
+    assert f"{home} is in use by pid {running.process.pid}, started 2" in second.text
+    assert "-k unknown_3" in second.text
+    assert "Traceback" not in second.text
+    assert second.seconds < 10
+    assert (first.code, first.outcomes) == (0, {"unknown_3": "PASS"}), first.tail()
+
+
+def test_a_dead_holders_lock_is_taken_over_and_the_report_says_so(copied: Copied) -> None:
+    home = copied()
+    before = newest(home)
+    with victim(home, "-k", "unknown_6") as running:
+        running.until(lambda: newest(home) != before)
+        running.send(signal.SIGKILL)
+        running.end()
+    again = rehearse(home, "-k", "unknown_6")
+    assert again.code == 0, again.tail()
+    left = again.results["extra"]["left"]
+    assert any(line.startswith(f"the lock of pid {running.process.pid}, started ") for line in left), left
+    clean_again = rehearse(home, "-k", "unknown_6")
+    assert not any("lock" in line for line in clean_again.results["extra"]["left"])
