@@ -156,7 +156,8 @@ CHECKS = (
         "unknown_6",
         "Unknown 6",
         "the accepted gateway posture",
-        "The gateway is dedicated, on loopback only, has no OIDC and runs no other sandbox; the operator accepts the rest.",
+        "The gateway is dedicated, on loopback only, has no OIDC and runs no other sandbox; "
+        "the operator accepts the rest.",
         "runbook step 8, Unknown 6",
         600,
     ),

@@ -74,7 +74,8 @@ def read(path: str) -> tuple[str, ...]:
         import stat
         found = dict(errno=None, text=None, uid=None, gid=None, mode=None)
         try:
-            info = os.stat(sys.argv[1]); found.update(uid=info.st_uid, gid=info.st_gid, mode="%o" % stat.S_IMODE(info.st_mode))
+            info = os.stat(sys.argv[1])
+            found.update(uid=info.st_uid, gid=info.st_gid, mode="%o" % stat.S_IMODE(info.st_mode))
             with open(sys.argv[1], "rb") as f: found["text"] = f.read(1 << 20).decode("utf-8", "replace")
         except OSError as e: found["errno"] = name(e)
         say(**found)
@@ -97,7 +98,8 @@ def fetch(url: str, seconds: int = 15) -> tuple[str, ...]:
         except urllib.error.HTTPError as e: found.update(reached=True, status=e.code, text=str(e)[:300])
         except Exception as e:
             cause = getattr(e, "reason", e)
-            found.update(error=type(e).__name__, errno=name(cause) if isinstance(cause, OSError) else None, text=str(e)[:300])
+            code = name(cause) if isinstance(cause, OSError) else None
+            found.update(error=type(e).__name__, errno=code, text=str(e)[:300])
         say(**found)
     """
     return (*_program(body), url, str(seconds))
@@ -107,7 +109,8 @@ NODE_FETCH = (
     "const u=new URL(process.argv[1]);const r=require('https').get(u,{timeout:15000},s=>{"
     "console.log('AMAP-PROBE '+JSON.stringify({reached:true,status:s.statusCode}));s.destroy();process.exit(0)});"
     "r.on('timeout',()=>r.destroy(new Error('timeout')));"
-    "r.on('error',e=>{console.log('AMAP-PROBE '+JSON.stringify({reached:false,error:e.code||e.message}));process.exit(1)});"
+    "r.on('error',e=>{console.log('AMAP-PROBE '+JSON.stringify({reached:false,error:e.code||e.message}));"
+    "process.exit(1)});"
 )
 
 
@@ -126,11 +129,13 @@ def sessions(lister: str, home: str) -> tuple[str, ...]:
         import importlib.machinery, importlib.util
         sys.dont_write_bytecode = True
         loader = importlib.machinery.SourceFileLoader("lister", sys.argv[1])
-        module = importlib.util.module_from_spec(importlib.util.spec_from_loader("lister", loader)); loader.exec_module(module)
+        module = importlib.util.module_from_spec(importlib.util.spec_from_loader("lister", loader))
+        loader.exec_module(module)
         table = module.process_table(module.PROC)
         mains = sorted(pid for pid in table if module.runs(table[pid], module.MAIN))
         rows = module.rows(module.PROC, sys.argv[2], mains[0]) if mains else []
-        say(main=mains[0] if mains else None, rows=[row if isinstance(row, str) else "\\t".join(map(str, row)) for row in rows])
+        lines = [row if isinstance(row, str) else "\\t".join(map(str, row)) for row in rows]
+        say(main=mains[0] if mains else None, rows=lines)
     """
     return (*_program(body), lister, home)
 
@@ -171,7 +176,8 @@ def take_back(path: str, text: str) -> tuple[str, ...]:
     body = """
         path, text = sys.argv[1], sys.argv[2]
         if not os.path.lexists(path): found = "absent"
-        elif os.path.islink(path) or not os.path.isfile(path) or open(path, "rb").read(65536) != text.encode(): found = "other"
+        elif os.path.islink(path) or not os.path.isfile(path): found = "other"
+        elif open(path, "rb").read(65536) != text.encode(): found = "other"
         else: os.unlink(path); found = "absent"
         say(state=found)
     """
@@ -185,7 +191,8 @@ def directory(path: str) -> tuple[str, ...]:
         path, entries, error = sys.argv[1], [], None
         try:
             for n in sorted(os.listdir(path))[:200]:
-                i = os.lstat(os.path.join(path, n)); entries.append("%s %d:%d %s" % (stat.filemode(i.st_mode), i.st_uid, i.st_gid, n))
+                i = os.lstat(os.path.join(path, n))
+                entries.append("%s %d:%d %s" % (stat.filemode(i.st_mode), i.st_uid, i.st_gid, n))
         except OSError as e: error = name(e)
         probe = os.path.join(path, ".amap-probe-%d" % os.getpid())
         try: os.close(os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)); os.unlink(probe); writable = None

@@ -32,7 +32,7 @@ relayed_key = pytest.StashKey[bool]()
 
 
 def inside() -> bool:
-    """Whether this process is in a world: the mark names the pid namespace, so a stale or inherited one never counts."""
+    """Whether this process is in a world: the mark names the pid namespace, so that a stale one never counts."""
     try:
         return os.environ.get(MARK) == os.readlink("/proc/self/ns/pid")
     except OSError:
@@ -92,7 +92,7 @@ def settings(config: pytest.Config, options: options_module.Options) -> dict[str
 
 
 def fresh_home() -> Path:
-    """A new directory's name under the user's state directory; nothing is made there by the outer process but parents."""
+    """A new directory's name under the user's state directory; the outer process makes nothing but its parents."""
     state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "pytest-amap"
     state.mkdir(parents=True, exist_ok=True)
     number = 1

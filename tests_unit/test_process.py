@@ -117,9 +117,9 @@ def test_an_exception_kills_the_group(tmp_path: Path, error: type[BaseException]
 
     def ring() -> None:
         pid_in(tmp_path / "pid")
-        os.kill(os.getpid(), signal.SIGUSR1)
+        os.kill(os.getpid(), signal.SIGTERM)
 
-    before = signal.signal(signal.SIGUSR1, raising)
+    before = signal.signal(signal.SIGTERM, raising)
     bell = threading.Thread(target=ring)
     bell.start()
     try:
@@ -127,7 +127,7 @@ def test_an_exception_kills_the_group(tmp_path: Path, error: type[BaseException]
             sh(f"sleep 60 & echo $! >{tmp_path}/pid; wait", timeout=30)
     finally:
         bell.join()
-        signal.signal(signal.SIGUSR1, before)
+        signal.signal(signal.SIGTERM, before)
     assert gone(pid_in(tmp_path / "pid"))
 
 

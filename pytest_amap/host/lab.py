@@ -70,7 +70,7 @@ class Lab:
         return Member(self, self.ground.receiver)
 
     def intents(self) -> dict[str, str]:
-        """Sandboxes whose creation this suite announced on disk before it began: name to recorded id, "" before that."""
+        """Sandboxes that this suite announced on disk before it made them: name to recorded id, "" before that."""
         return intents.read(self.home.evidence)
 
     @property
@@ -101,7 +101,7 @@ class Member:
         return self.lab.host.run(self.probing(argv, label))
 
     def submit(self, to: str, subject: str, body: str) -> Command:
-        """A request planted with the connector's own inbox-submit; its outbox is named, since exec clears the environment."""
+        """A request planted with the connector's inbox-submit, its outbox named, since exec clears the environment."""
         argv = ("python3", SUBMIT, "submit", "--to", to, "--subject", subject, "--body", body)
         return self.probing(argv, f"submit from {self.name}: {subject}", {"OUTBOX_DIR": OUTBOX})
 

@@ -50,7 +50,7 @@ def live(ran: Ran) -> cli.Sandbox | Unreadable:
 
 
 def await_ready(lab: Lab, member: Member, *, seconds: float, unlike: Row | None = None) -> Waited[Ran, Sessions]:
-    """Wait for one session that can be spoken to, other than `unlike`; ends at once when the sandbox cannot come back."""
+    """Wait for one session to speak to, other than `unlike`; ends at once when the sandbox cannot come back."""
 
     def done(ran: Ran) -> Sessions | None:
         found = ready(ran)

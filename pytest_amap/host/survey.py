@@ -152,7 +152,8 @@ def kind(ground: Ground, options: Options, environ: Mapping[str, str]) -> None:
     if mark is not None and mark.strip() != wanted:
         ground.problems.append(
             Problem(
-                f"the home {options.shown(str(ground.home.path))} belongs to {mark.strip()[:20]} runs, and this is a {wanted} run",
+                f"the home {options.shown(str(ground.home.path))} belongs to {mark.strip()[:20]} runs, "
+                f"and this is a {wanted} run",
                 "name another home",
             )
         )
@@ -163,7 +164,7 @@ def kind_of(options: Options) -> str:
 
 
 def fleet(ground: Ground, options: Options, environ: Mapping[str, str]) -> None:
-    """The home's own fleet.json wins over the example; a differing --fleet over recorded members is refused in step 3."""
+    """The home's own fleet.json wins over the example; step 3 refuses a differing --fleet over recorded members."""
     installed = ground.home.fleet if ground.home else Path()
     example = Path(__file__).resolve().parents[2] / "examples" / "fleet.json"
     if not example.is_file():

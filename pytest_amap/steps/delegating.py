@@ -44,7 +44,8 @@ def delegation(router: Router, lab: Lab) -> Delegation:
         send_mail(lab, *pair)
     task = placed_or_held(delegating.watch_placement(lab, task))
     lab.run.left.append(
-        f"request {task.request} of {task.sender} and its notice {task.notice or '(none)'} stay in lanes and router ledgers"
+        f"request {task.request} of {task.sender} and its notice {task.notice or '(none)'} "
+        "stay in lanes and router ledgers"
     )
     return followed(lab, task)
 

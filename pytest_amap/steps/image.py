@@ -119,7 +119,8 @@ def measure(lab: Lab, found: Ran) -> None:
         raise StepFailed(f"claude --version in the image could not be read ({version.why}); build the image anew")
     if str(version) != lab.ground.claude_version:
         raise StepFailed(
-            f"the image holds Claude Code {version}, wanted {lab.ground.claude_version}; set CLAUDE_CODE_VERSION to what you measured"
+            f"the image holds Claude Code {version}, wanted {lab.ground.claude_version}; "
+            "set CLAUDE_CODE_VERSION to what you measured"
         )
     missing = [flag for flag in FLAGS if not re.search(rf"(?<![\w-]){flag}(?![\w-])", usage)]
     if missing:

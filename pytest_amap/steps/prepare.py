@@ -135,7 +135,8 @@ def bring(lab: Lab, wanted: dict[str, Any], copies: list[dict[str, Any]]) -> Non
     differences = profile.same(wanted, after[0]) if after else ["it is not listed"]
     if differences:
         raise StepFailed(
-            f"after the {'update' if copies else 'import'} the listing must equal the file, saw {'; '.join(differences)}"
+            f"after the {'update' if copies else 'import'} the listing must equal the file, "
+            f"saw {'; '.join(differences)}"
         )
     did = "updated" if copies else "imported"
     lab.run.facts["profile"] = f"{did} by this run; the listing's fields equal the file, so a rerun does not update"

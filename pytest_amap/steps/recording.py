@@ -36,7 +36,8 @@ def membership(sandboxes: Lab) -> Lab:
     missing = [path.name for path in (lab.home.router, lab.home.selected) if not path.is_file()]
     if missing:
         raise StepFailed(
-            f"after the last member {' and '.join(missing)} must be there; run amap kit record by hand and read what it says"
+            f"after the last member {' and '.join(missing)} must be there; "
+            "run amap kit record by hand and read what it says"
         )
     return lab
 

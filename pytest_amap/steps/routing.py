@@ -40,7 +40,10 @@ def router(membership: Lab) -> Router:
         same_config(lab)
         lab.run.already["router"] = "its container runs"
     elif state:
-        raise StepFailed(f"the router's container is {state}: {crash(lab)}; this suite never removes a container, do it yourself and run again")
+        raise StepFailed(
+            f"the router's container is {state}: {crash(lab)}; "
+            "this suite never removes a container, do it yourself and run again"
+        )
     elif not lab.options.acts_on(6):
         raise StepFailed("the router does not run; run step 6 first")
     else:
@@ -77,7 +80,9 @@ def containers(lab: Lab) -> Command:
 
 
 def router_state(lab: Lab) -> Command:
-    return lab.commands.runtime("inspect", "--format", "{{.State.Status}} {{.State.ExitCode}}", ROUTER, label="the router's state")
+    return lab.commands.runtime(
+        "inspect", "--format", "{{.State.Status}} {{.State.ExitCode}}", ROUTER, label="the router's state"
+    )
 
 
 def script(lab: Lab, name: str) -> str:
@@ -141,7 +146,11 @@ def published(lab: Lab) -> Read:
         return f"the router is {state[0]}: {crash(lab)}" if state and state[0] in GONE else ""
 
     waited = lab.host.wait_file(
-        "the router's roster", os.fspath(lab.home.roster / "roster.json"), complete, seconds=lab.options.deadlines.roster, stop=stop
+        "the router's roster",
+        os.fspath(lab.home.roster / "roster.json"),
+        complete,
+        seconds=lab.options.deadlines.roster,
+        stop=stop,
     )
     log = lab.host.run(logs(lab))
     if waited.value is None:
@@ -155,4 +164,5 @@ def crash(lab: Lab) -> str:
     state = lab.host.run(router_state(lab))
     log = lab.host.run(logs(lab))
     said = [line for stream in (log.stderr, log.stdout) for line in stream.splitlines()[::-1] if line.strip()]
-    return f"exit code {state.stdout.split()[-1] if state.stdout.split() else 'unknown'}, last line: {said[0][:300] if said else 'none'}"
+    code = state.stdout.split()[-1] if state.stdout.split() else "unknown"
+    return f"exit code {code}, last line: {said[0][:300] if said else 'none'}"

@@ -86,7 +86,7 @@ def creation(lab: Lab, member: Member) -> Command:
 
 
 def look(lab: Lab, member: Member) -> cli.Sandbox | None:
-    """The member's sandbox, or None when a listing without it confirms that it is absent: a failing get alone never does."""
+    """The member's sandbox, or None when a listing confirms that it is absent: a failing get alone never does."""
     ran = lab.host.run(lab.commands.get(member.name))
     found = sessions.live(ran)
     if isinstance(found, cli.Sandbox):
@@ -130,7 +130,8 @@ def recognised(lab: Lab, member: Member, found: cli.Sandbox) -> cli.Sandbox:
         )
     if not expected and announced is None:
         raise StepFailed(
-            f"sandbox {member.name} ({found.id}) was not made by this suite; delete it yourself, or use another workspace"
+            f"sandbox {member.name} ({found.id}) was not made by this suite; "
+            "delete it yourself, or use another workspace"
         )
     if announced and not announced.get("id"):
         intents.write(lab.home.evidence, member.name, {**announced, "id": found.id})
@@ -181,7 +182,8 @@ def create(lab: Lab, member: Member) -> cli.Sandbox:
         raise StepFailed(f"{no_return(lab, member, found.phase)} (create said: {said(ran)})")
     if not ran.ok and found.phase != READY:
         raise StepFailed(
-            f"sandbox {member.name} is {found.phase} after its create ({said(ran)}); wait until it is Ready and run again"
+            f"sandbox {member.name} is {found.phase} after its create ({said(ran)}); "
+            "wait until it is Ready and run again"
         )
     return found
 
@@ -225,7 +227,8 @@ def settled(lab: Lab, member: Member) -> None:
     if isinstance(found, Unreadable) or not found.rows:
         why = found.why if isinstance(found, Unreadable) else "no session is there"
         raise StepFailed(
-            f"{waited.problem} ({why}); attach with 'openshell sandbox connect {member.name}': a first-run question there is a finding for D9"
+            f"{waited.problem} ({why}); attach with 'openshell sandbox connect {member.name}': "
+            "a first-run question there is a finding for D9"
         )
     lab.run.left.append(
         f"{member.name} has {len(found.rows)} sessions, not one with a socket and a key: {waited.problem}; attach with "
