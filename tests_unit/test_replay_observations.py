@@ -90,7 +90,7 @@ def test_every_collector_says_what_it_returns(check: str) -> None:
 
 @pytest.mark.parametrize("check", L1.ids)
 def test_every_judge_comes_to_the_examples_outcome(check: str, example: RecordedRun) -> None:
-    """Judges take observations alone: nothing else is there."""
+    """Judges take observations alone. Where a judge takes others since: python examples/make_evidence.py."""
     module = importlib.import_module(f"pytest_amap.checks.{check}")
     then = recollect.result_of(example, L1)
     assert then is not None
