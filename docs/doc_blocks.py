@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 FENCE = re.compile(r"^(?P<indent> *)```(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
 HEREDOC = re.compile(r"<<'(?P<end>\w+)'\n.*?^(?P=end)$", re.MULTILINE | re.DOTALL)
-QUOTED = re.compile(r"'[^']*\n[^']*'")
+QUOTED = re.compile(r"'[^']*'")
 NESTED = re.compile(r"\$\(.*&&|^for ")
 COMMENT = re.compile(r"\s+# .*$")
 
@@ -40,7 +40,7 @@ def blocks(path: Path) -> Iterator[Block]:
 
 def lines(block: Block) -> Iterator[str]:
     """The commands of a block, each on one line: `sh` as it stands, of `console` what follows a `$`."""
-    text = QUOTED.sub("'...'", HEREDOC.sub("", block.text)).replace("\\\n", " ")
+    text = QUOTED.sub(on_one_line, HEREDOC.sub("", block.text)).replace("\\\n", " ")
     for line in text.splitlines():
         if block.language == "console":
             if not line.startswith("$ "):
@@ -50,6 +50,11 @@ def lines(block: Block) -> Iterator[str]:
         for command in [line] if NESTED.search(line) else line.split(" && "):
             if command and not command.startswith("#"):
                 yield command.strip()
+
+
+def on_one_line(quoted: re.Match[str]) -> str:
+    """A program in single quotes over several lines says nothing about the command around it."""
+    return "'...'" if "\n" in quoted[0] else quoted[0]
 
 
 def commands() -> Iterator[tuple[Block, str]]:
