@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import doc_blocks
@@ -63,9 +64,9 @@ def test_pytest_command_line(document: str, line: str) -> None:
     words = words_of(line)[1:]
     offered = set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", helped("-m", "pytest")))
     assert {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)} <= offered
-    faults = [value for option, value in zip(words, words[1:], strict=False) if option == "--fault"]
+    faults = [value for option, value in pairwise(words) if option == "--fault"]
     assert set(faults) <= {"help", *known_faults()}
-    selected = [value for option, value in zip(words, words[1:], strict=False) if option == "-k"]
+    selected = [value for option, value in pairwise(words) if option == "-k"]
     names = set(re.findall(r"\w+", " ".join(selected))) - {"or", "and", "not"}
     assert all(any(name in test for test in (*L1.ids, "criterion", "unknown")) for name in names)
 
