@@ -1,0 +1,151 @@
+"""Step 1: when the image is taken as it is, when it is built, and what stops the step."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from scripted_lab import Answer, ScriptedHost, said, scripted_lab
+from small_lab import unplanned, unrun
+
+from pytest_amap.failures import StepFailed
+from pytest_amap.host.lab import Lab
+from pytest_amap.observations import Ran
+from pytest_amap.steps import image
+
+HELP = """Options:
+  --settings <file>
+  --mcp-config <file>
+  --dangerously-skip-permissions
+  --append-system-prompt-file <file>
+"""
+MEASURED = f"2.1.284 (Claude Code)\n---\n{HELP}"
+
+
+def shown(lab: Lab, **changes: str) -> Ran:
+    labels = image.labels(lab) | {f"{image.LABEL}.{name.replace('_', '-')}": text for name, text in changes.items()}
+    return said(json.dumps([{"Id": "sha256:1", "Config": {"Labels": labels}}]))
+
+
+def step(
+    tmp_path: Path, *, built: Answer | None = None, measured: str = MEASURED, **options: int
+) -> tuple[Lab, ScriptedHost]:
+    lab, host = scripted_lab(tmp_path, {}, **options)
+    host.answers |= {
+        "the image": shown(lab),
+        "build the image": built or said(),
+        "Claude Code in the image": said(measured),
+    }
+    return lab, host
+
+
+def run(lab: Lab) -> str:
+    return image.agent_image.__wrapped__(lab)
+
+
+def test_an_image_with_the_wanted_labels_is_taken_as_it_is(tmp_path: Path) -> None:
+    lab, host = step(tmp_path)
+    assert run(lab) == "amap-openshell-agent"
+    assert host.ran("build") == 0
+    assert "agent_image" in lab.run.already
+    assert lab.run.facts["image"] == "amap-openshell-agent sha256:1"
+    assert unplanned(host.argvs, image.plan(lab)) == []
+    assert unrun(host.argvs, image.plan(lab)) == []
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        {"dockerfile": "another"},
+        {"run_as": "4242:4242"},
+        {"claude_code_version": "2.1.283"},
+    ],
+    ids=str,
+)
+def test_any_label_that_differs_means_a_build(tmp_path: Path, before: dict[str, str]) -> None:
+    lab, host = step(tmp_path)
+    host.answers["the image"] = [shown(lab, **before), shown(lab)]
+    run(lab)
+    assert host.ran("build") == 1
+    assert "agent_image" not in lab.run.already
+    build = next(argv for argv in host.argvs if "build" in argv)
+    assert f"SANDBOX_UID={os.getuid()}" in build
+    assert "CLAUDE_CODE_VERSION=2.1.284" in build
+
+
+@pytest.mark.parametrize("answer", [said(exit=1, stderr="No such image"), said("[]"), said("nonsense"), said("[null]")])
+def test_an_image_that_is_not_there_or_not_described_is_built(tmp_path: Path, answer: Ran) -> None:
+    lab, host = step(tmp_path)
+    host.answers["the image"] = [answer, shown(lab)]
+    run(lab)
+    assert host.ran("build") == 1
+
+
+def test_a_build_that_fails_stops_with_its_last_lines_and_takes_no_older_image(tmp_path: Path) -> None:
+    lab, host = step(tmp_path, built=said(exit=1, stderr="#5 0.1\ngroupadd: GID '1000' already exists\n"))
+    host.answers["the image"] = shown(lab, dockerfile="older")
+    with pytest.raises(StepFailed, match="GID '1000' already exists"):
+        run(lab)
+    assert host.ran("Claude Code in the image") == 0
+
+
+def test_a_build_without_an_end_says_so(tmp_path: Path) -> None:
+    lab, host = step(tmp_path, built=said(exit=None, timed_out=True))
+    host.answers["the image"] = said(exit=1)
+    with pytest.raises(StepFailed, match="no end within its deadline"):
+        run(lab)
+
+
+def test_builder_noise_is_no_failure(tmp_path: Path) -> None:
+    lab, host = step(tmp_path, built=said(stderr="DEPRECATED: The legacy builder is deprecated\n"))
+    host.answers["the image"] = [said(exit=1, stderr="No such image"), shown(lab)]
+    run(lab)
+
+
+def test_an_image_that_differs_after_its_build_is_not_used(tmp_path: Path) -> None:
+    lab, host = step(tmp_path)
+    host.answers["the image"] = shown(lab, dockerfile="older")
+    with pytest.raises(StepFailed, match="just built differs"):
+        run(lab)
+
+
+def test_outside_the_selection_nothing_is_built(tmp_path: Path) -> None:
+    lab, host = step(tmp_path, from_step=4)
+    host.answers["the image"] = said(exit=1, stderr="No such image")
+    with pytest.raises(StepFailed, match="run step 1 first"):
+        run(lab)
+    assert host.ran("build") == 0
+
+
+@pytest.mark.parametrize(
+    ("measured", "named"),
+    [
+        ("2.1.283 (Claude Code)\n---\n" + HELP, "holds Claude Code 2.1.283, wanted 2.1.284"),
+        ("sh: claude: not found\n---\n" + HELP, "could not be read"),
+        ("", "could not be read"),
+        (MEASURED.replace("--mcp-config", "--mcp"), "lists no --mcp-config"),
+        (MEASURED.replace("--settings", "--settings-file"), "lists no --settings"),
+    ],
+)
+def test_what_the_image_really_holds_decides(tmp_path: Path, measured: str, named: str) -> None:
+    lab, _ = step(tmp_path, measured=measured)
+    with pytest.raises(StepFailed, match=named):
+        run(lab)
+
+
+def test_a_notice_before_the_version_does_not_matter(tmp_path: Path) -> None:
+    lab, _ = step(tmp_path, measured="a notice\n" + MEASURED)
+    run(lab)
+    assert lab.run.facts["claude_code"] == "2.1.284"
+
+
+def test_the_digest_follows_the_dockerfile(tmp_path: Path) -> None:
+    lab, _ = step(tmp_path)
+    other = tmp_path / "checkout"
+    (other / "image").mkdir(parents=True)
+    (other / "image" / "Dockerfile").write_text("FROM scratch\n")
+    changed = replace(lab, options=replace(lab.options, repository=other))
+    assert image.labels(lab) != image.labels(changed)
