@@ -17,13 +17,19 @@ from pytest_amap.run import Run
 NAME = "report.html"
 
 
+def settings(parser: pytest.Parser, manager: pytest.PytestPluginManager) -> None:
+    """pytest-html's setting in our pyproject.toml stays a known one under -p no:html (field report A47)."""
+    if manager.is_blocked("html"):
+        parser.addini("initial_sort", "order of the rows of pytest-html's page, which is off here")
+
+
 def register(session: pytest.Session, run: Run, shown_home: str) -> None:
     """Let pytest-html write into the run's folder. It is told late: a run that is never opened leaves no folder."""
     config = session.config
-    try:
-        from pytest_html import plugin as pytest_html
-    except ImportError:
+    if not config.pluginmanager.has_plugin("html"):
         return
+    from pytest_html import plugin as pytest_html  # type: ignore[import-untyped]
+
     assert run.evidence is not None
     folder = Path(shown_home) / "evidence" / "runs" / run.evidence.run
     before = (config.option.htmlpath, config.option.self_contained_html)

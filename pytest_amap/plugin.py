@@ -40,7 +40,8 @@ def pytest_plugin_registered(plugin_name: str, manager: pytest.PytestPluginManag
 def pytest_cmdline_main(config: pytest.Config) -> Generator[None, Any, int]:
     """The exit code, outside everything, also of what fails in configure and unconfigure."""
     try:
-        status = int((yield) or 0)
+        with live.key_kept_apart(config):
+            status = int((yield) or 0)
     except KeyboardInterrupt:
         if interrupts_key not in config.stash:
             raise

@@ -241,6 +241,23 @@ def test_a51_one_that_was_never_recorded_is_simply_absent(tmp_path: Path) -> Non
     assert sandboxes.look(member.lab, member) is None
 
 
+def test_a47_the_plugin_works_without_pytest_html() -> None:
+    command = (
+        sys.executable,
+        "-m",
+        "pytest",
+        "tests_live",
+        "--collect-only",
+        "-q",
+        "-p",
+        "no:html",
+        "-p",
+        "no:cacheprovider",
+    )
+    done = subprocess.run(command, cwd=CHECKOUT, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+
+
 def rows() -> dict[str, str]:
     found = re.findall(r"^\| (A\d\d) \| (.*) \|$", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE)
     return dict(found)
