@@ -1,6 +1,6 @@
 """Every fault, planted for real: each check it concerns must become what the registry declares.
 
-Homes are copies of one that was prepared without a fault, for a sandbox that starts again is made anew; a fault that is
+Homes are copies of one on which all was done without a fault, for what starts again is made anew; a fault that is
 planted when a thing is created gets an empty home. Two worlds run side by side.
 """
 
@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from rehearsing import CANNOT_ENTER, Rehearsal, copy_home, rehearse
+from rehearsing import Rehearsal, copy_home, rehearse
 
 from pytest_amap.rehearsal.faults import FAULTS, PASS, Fault
 
@@ -29,25 +29,15 @@ def plant(fault: Fault, prepared: Path, homes: Path) -> Rehearsal:
 
 
 @pytest.fixture(scope="session")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home on which steps 0-7 are done, without any fault."""
-    done = rehearse(tmp_path_factory.mktemp("prepared") / "home", "-k", "unknown_1")
-    if CANNOT_ENTER in done.text:
-        pytest.skip(done.tail(3))
-    assert done.outcomes == {"unknown_1": PASS}, done.tail()
-    return done.home
-
-
-@pytest.fixture(scope="session")
 def runs(
-    prepared: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+    clean: Rehearsal, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[dict[str, Future[Rehearsal]]]:
     """Every selected fault's run, started in order, two at a time."""
     homes = tmp_path_factory.mktemp("faults")
-    selected = [item.callspec.params["fault"] for item in request.session.items if hasattr(item, "callspec")]
-    faults = [fault for fault in selected if isinstance(fault, Fault)]
+    selected = [item.callspec.params for item in request.session.items if hasattr(item, "callspec")]
+    faults = [params["fault"] for params in selected if isinstance(params.get("fault"), Fault)]
     with ThreadPoolExecutor(WORLDS) as pool:
-        yield {fault.name: pool.submit(plant, fault, prepared, homes) for fault in faults}
+        yield {fault.name: pool.submit(plant, fault, clean.home, homes) for fault in faults}
         pool.shutdown(cancel_futures=True)
 
 
