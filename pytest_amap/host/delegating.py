@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable
@@ -146,8 +147,6 @@ def not_routed(lab: Lab, task: Delegation) -> Callable[[], str]:
 
 def inner(text: str) -> str:
     """The result document in the router's private {"digest", "result"}."""
-    import json
-
     try:
         return json.dumps(json.loads(text)["result"])
     except (ValueError, KeyError, TypeError, RecursionError):
