@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,8 @@ from pytest_amap.failures import StepFailed, StepRefused
 from pytest_amap.host import opening
 from pytest_amap.host.host import Place
 from pytest_amap.host.lab import Lab
-from pytest_amap.options import Options, options_key
+from pytest_amap.host.survey import KEY
+from pytest_amap.options import Options, looks_only, options_key
 from pytest_amap.recorded import EvidenceError
 from pytest_amap.redacted_reports import RedactedReports
 from pytest_amap.results import StepResult
@@ -28,11 +29,33 @@ from pytest_amap.verdicts import PASS
 
 run_key = pytest.StashKey[Run]()
 lab_key = pytest.StashKey[Lab]()
+environ_key = pytest.StashKey[Mapping[str, str]]()
 
 STEP_DONE = PASS
 """The outcome that --only-step contributes to the exit code where no check was selected."""
 
 CHECK_STEP, REPORT_STEP = 8, 9
+
+LISTED = " | "
+"""Between the details of a failed step; who depends on the step names the sentence before them alone."""
+
+
+@contextmanager
+def key_kept_apart(config: pytest.Config) -> Iterator[None]:
+    """With --apply the API key is in nobody's environment while pytest runs: other plugins start programs, too."""
+    config.stash[environ_key] = dict(os.environ)
+    takes = config.option.apply and not looks_only(config)
+    key = os.environ.pop(KEY, None) if takes else None
+    try:
+        yield
+    finally:
+        if key is not None:
+            os.environ[KEY] = key
+
+
+def environment(config: pytest.Config) -> Mapping[str, str]:
+    """The environment as it was when pytest was started, the key included."""
+    return config.stash.get(environ_key, os.environ)
 
 
 def narrow_arguments(config: pytest.Config, chosen: Options) -> None:
@@ -44,7 +67,7 @@ def narrow_arguments(config: pytest.Config, chosen: Options) -> None:
 
 def hide_secrets(config: pytest.Config, chosen: Options) -> None:
     """Before anything is collected, since a node id may hold a secret, too."""
-    config.pluginmanager.register(RedactedReports(opening.redactor_of(chosen, os.environ)), "amap-redaction")
+    config.pluginmanager.register(RedactedReports(opening.redactor_of(chosen, environment(config))), "amap-redaction")
 
 
 def ignored(path: Path, chosen: Options) -> bool | None:
@@ -63,7 +86,7 @@ def open_run(session: pytest.Session, items: Sequence[pytest.Item]) -> None:
     run = config.stash[run_key] = Run(L1, chosen, selected, declared=chosen.declared)
     speaker = Speaker(config)
     run.say, run.progress = speaker, speaker.progress
-    lab = config.stash[lab_key] = opening.open_run(run, os.environ)
+    lab = config.stash[lab_key] = opening.open_run(run, environment(config))
     config.add_cleanup(lab.ground.release)
     if run.evidence is None:
         return
@@ -76,7 +99,7 @@ def draw_again(session: pytest.Session) -> None:
     say: Callable[[str], None] = reporter.write_line if reporter else print
     session.items.clear()
     try:
-        for line in redraw.redraw(session.config.stash[options_key], os.environ):
+        for line in redraw.redraw(session.config.stash[options_key], environment(session.config)):
             say(f"amap: {line}")
     except EvidenceError as error:
         session.testsfailed = 1
@@ -111,7 +134,8 @@ def doing(run: Run, step: Step) -> Iterator[None]:
         made = tuple(run.evidence.records[before:]) if run.evidence else ()
         took = round(time.monotonic() - begun, 3)
         run.steps[step.fixture] = StepResult(step.number, step.fixture, outcome, reason, took, made)
-        run.say(f"step {step.number} {step.fixture}: {outcome}{f' ({reason})' if outcome == 'already' else ''}, {took:.1f} s")
+        why = f" ({reason})" if outcome == "already" else ""
+        run.say(f"step {step.number} {step.fixture}: {outcome}{why}, {took:.1f} s")
 
     try:
         with place:
@@ -121,21 +145,16 @@ def doing(run: Run, step: Step) -> Iterator[None]:
         raise
     except (StepFailed, Refused, EvidenceError) as error:
         details = getattr(error, "details", ())
-        ended("refused" if isinstance(error, StepRefused) else "failed", ": ".join([str(error), *([" | ".join(details)] if details else [])]))
-        raise StepEnded(step, str(error), details) from None
+        outcome = "refused" if isinstance(error, StepRefused) else "failed"
+        ended(outcome, f"{error}: {LISTED.join(details)}" if details else str(error))
+        raise pytest.fail.Exception(
+            "\n  - ".join([f"step {step.number} ({step.fixture}): {error}", *details]), pytrace=False
+        ) from None
     except BaseException as error:
         ended("failed", f"{type(error).__name__}: {error}")
         raise
     already = run.already.get(step.fixture, "")
     ended("already" if already else "done", already)
-
-
-class StepEnded(pytest.fail.Exception):
-    """A step's failure as pytest shows it, once and without a traceback; `brief` is what its dependants say."""
-
-    def __init__(self, step: Step, reason: str, details: Sequence[str]) -> None:
-        self.brief = f"step {step.number} ({step.fixture}) failed: {reason}"
-        super().__init__("\n  - ".join([f"step {step.number} ({step.fixture}): {reason}", *details]), pytrace=False)
 
 
 @contextmanager
@@ -156,7 +175,8 @@ def skip_after_failure(run: Run, item: pytest.Item) -> None:
     for step in run.suite.steps:
         result = run.steps.get(step.fixture)
         if result and result.outcome in ("failed", "refused") and step.fixture in getattr(item, "fixturenames", ()):
-            pytest.skip(f"step {step.number} ({step.fixture}) {result.outcome}: {result.reason.partition(': ')[0] if ' | ' in result.reason else result.reason}")
+            reason = result.reason.partition(": ")[0] if LISTED in result.reason else result.reason
+            pytest.skip(f"step {step.number} ({step.fixture}) {result.outcome}: {reason}")
 
 
 def note_phase(run: Run, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
@@ -217,7 +237,7 @@ def header(config: pytest.Config) -> list[str]:
         return []
     loaded = Path(sys.modules["pytest_amap"].__file__ or "").parent
     kind = "REHEARSAL host, proves the suite and never OpenShell" if chosen.rehearsal else "live host"
-    key = "set" if os.environ.get("ANTHROPIC_API_KEY", "").strip() else "not set"
+    key = "set" if environment(config).get(KEY, "").strip() else "not set"
     lines = [f"amap: {kind}; home {chosen.shown_home or 'not given'}; gateway 127.0.0.1:{chosen.port}; API key {key}"]
     lines.append(f"amap: fleet {chosen.fleet or 'the home own fleet.json, else examples/fleet.json'}")
     if not loaded.is_relative_to(config.rootpath):
