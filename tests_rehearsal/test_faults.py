@@ -1,7 +1,7 @@
 """Every fault, planted for real: each check it concerns must become what the registry declares.
 
 Homes are copies of one on which all was done without a fault, for what starts again is made anew; a fault that is
-planted when a thing is created gets an empty home. Two worlds run side by side.
+planted when a thing is created gets an empty home.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from rehearsing import Rehearsal, copy_home, rehearse
 
 from pytest_amap.rehearsal.faults import FAULTS, PASS, Fault
 
-WORLDS = 2
+WORLDS = 3
+"""Side by side: more than cores, for half of the time a run waits."""
 NOT_WRITTEN = ("directory-", "notice-", "identity-")
 """Classes that this fleet writes no document of: declared, so that pass_criterion_1 is PASS without a fault."""
 
@@ -32,7 +33,7 @@ def plant(fault: Fault, prepared: Path, homes: Path) -> Rehearsal:
 def runs(
     clean: Rehearsal, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[dict[str, Future[Rehearsal]]]:
-    """Every selected fault's run, started in order, two at a time."""
+    """Every selected fault's run, started in order."""
     homes = tmp_path_factory.mktemp("faults")
     selected = [item.callspec.params for item in request.session.items if hasattr(item, "callspec")]
     faults = [params["fault"] for params in selected if isinstance(params.get("fault"), Fault)]
