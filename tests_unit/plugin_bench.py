@@ -35,6 +35,7 @@ pytest_plugins = ["pytest_amap.plugin"]
 def pytest_configure(config):
     patch = pytest.MonkeyPatch()
     patch.setattr(survey, "survey", lambda options, environ: survey.Ground(home=Home(Path(options.home))))
+    patch.setattr("os.fsync", lambda descriptor: None)
     config.add_cleanup(patch.undo)
 """
 
@@ -48,8 +49,8 @@ def part(outcome):
     return Part("a question", outcome, "one thing", "another")
 """
 
-QUICK = ("-p", "no:hypothesispytest")
-"""Its summary imports hypothesis anew in every session of one process, which takes a second each."""
+QUICK = ("--disable-plugin-autoload",)
+"""The plugin brings along what it needs; to look for more takes longer than a whole session of the bench."""
 
 PASSES = "check.settle([part(PASS)])"
 FAILS = "check.settle([part(PASS), part(FAIL)])"

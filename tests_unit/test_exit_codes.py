@@ -217,7 +217,7 @@ def test_a_collection_error_is_2_and_nothing_ran(bench: Bench) -> None:
 
 @pytest.mark.parametrize(
     "args",
-    [("--no-such-option",), ("--apply", "-n", "2"), ("--apply", "--from-step", "10"), ("--apply", "tests_nowhere")],
+    [("--no-such-option",), ("--apply", "--lf"), ("--apply", "--from-step", "10"), ("--apply", "tests_nowhere")],
 )
 def test_a_usage_error_is_4_and_nothing_ran(bench: Bench, args: tuple[str, ...]) -> None:
     bench.check("unknown_2", PASSES)

@@ -113,14 +113,17 @@ def test_a_value_or_mix_that_cannot_be_used_is_refused_in_a_sentence(
     assert not bench.home.exists()
 
 
+XDIST = ("-p", "xdist.plugin")
+
+
 @pytest.mark.parametrize("rehearsal", [(), ("--rehearsal",)], ids=["live", "rehearsal"])
 @pytest.mark.parametrize(
     ("args", "way_out"),
     [
-        (("-n", "2"), "run in order; drop it"),
-        (("-n", "0"), ""),
-        (("--dist", "load"), "run in order; drop it"),
-        (("--tx", "popen"), "run in order; drop it"),
+        ((*XDIST, "-n", "2"), "run in order; drop it"),
+        ((*XDIST, "-n", "0"), ""),
+        ((*XDIST, "--dist", "load"), "run in order; drop it"),
+        ((*XDIST, "--tx", "popen"), "run in order; drop it"),
         (("--forked",), "share session fixtures; drop it"),
         (("--reruns", "2"), "hides a FAIL; drop it and run again with -k"),
         (("--count", "2"), "asked once a run; drop it"),
@@ -137,6 +140,8 @@ def test_what_would_break_the_verdicts_is_refused_with_the_way_out(
     bench: Bench, args: tuple[str, ...], way_out: str, rehearsal: tuple[str, ...]
 ) -> None:
     """Before anything is made, live and rehearsed alike; what asks for nothing (-n 0) is let through."""
+    if "xdist.plugin" in args:
+        pytest.importorskip("xdist")
     if not way_out:
         assert rehearsal or bench.run("--apply", *args).ret == 0
         return

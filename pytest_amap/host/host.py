@@ -225,9 +225,11 @@ class Host:
 
 def same(one: Seen, other: Seen) -> bool:
     """Whether two observations say the same, times and records apart."""
-    blank = {"record": "", "started": "", "ended": "", "seconds": 0.0}
-    strip = {name: value for name, value in blank.items() if hasattr(one, name)}
-    return type(one) is type(other) and replace(one, **strip) == replace(other, **strip)
+    return type(one) is type(other) and said(one) == said(other)
+
+
+def said(seen: Seen) -> dict[str, Any]:
+    return {name: value for name, value in vars(seen).items() if name not in ("record", "started", "ended", "seconds")}
 
 
 def brief(seen: Seen) -> str:

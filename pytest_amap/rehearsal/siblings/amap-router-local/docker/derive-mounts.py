@@ -9,7 +9,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 
-from router.config import Config, ConfigError, load  # noqa: E402
+from router.config import Config, ConfigError, load  # type: ignore[import-not-found]  # noqa: E402
 
 
 def mounts(config: Config) -> list[tuple[str, str]]:
