@@ -257,7 +257,7 @@ SPOILERS: dict[str, Callable[[], Spoil]] = {
     "request-invalid": _for_each_new("instances/*/outbox/processed/req-*.json", _unknown_field),
     "document-unreadable": _for_each_new("instances/*/peer/notices/notice-*.json", _hide_from_all),
     "roster-schema-1": _roster(_schema_1),
-    "roster-invalid": _roster(lambda document: {**document, "interval_s": "often"}),
+    "roster-invalid": _roster(lambda document: {**document, "router": "the router"}),
     "mail-arrives": _mail,
     "peer-notices-empty": _for_each_new("instances/*/peer/notices/notice-*.json", _mirror),
     "document-invalid": _for_each_new("instances/*/peer/notices/notice-*.json", _invalid_document),
