@@ -22,7 +22,7 @@ def test_the_second_run_is_told_who_holds_the_home(copied: Copied) -> None:
         first = running.end()
     assert second.code == 1
     assert f"{home} is in use by pid {running.process.pid}, started 2" in second.text
-    assert "-k unknown_3" in second.text
+    assert f"tests_live --apply --rehearsal --amap-home {home}" in second.text
     assert "Traceback" not in second.text
     assert second.seconds < 10
     assert (first.code, first.outcomes) == (0, {"unknown_3": "PASS"}), first.tail()
