@@ -59,11 +59,11 @@ def append(path: str) -> tuple[str, ...]:
 
 
 def names_in(path: str) -> tuple[str, ...]:
-    """List a directory: errno is None when that worked."""
+    """List a directory: errno is None when that worked; `permitted` is what owner and mode alone would allow."""
     body = """
         try: found, error = sorted(os.listdir(sys.argv[1]))[:2000], None
         except OSError as e: found, error = [], name(e)
-        say(errno=error, names=found)
+        say(errno=error, names=found, permitted=os.access(sys.argv[1], os.R_OK | os.X_OK))
     """
     return (*_program(body), path)
 

@@ -213,7 +213,7 @@ def fenced_lab(tmp_path: Path) -> tuple[Lab, ScriptedHost]:
         "policy of": said(policy.render(RunAs(1000, 1000))),
         "alpha's mount table": kernels(lab, "alpha"),
         "beta's mount table": kernels(lab, "beta"),
-        **{f"{name} lists an unlisted": answer(errno="EACCES", names=[]) for name in ("alpha", "beta")},
+        **{f"{name} lists an unlisted": answer(errno="EACCES", names=[], permitted=True) for name in ("alpha", "beta")},
         **{f"{name} lists a listed": answer(errno=None, names=["bin"]) for name in ("alpha", "beta")},
     }
     return lab, host

@@ -28,7 +28,8 @@ HOME = Home(Path("/srv/amap"))
 POLICY = policy.render(RunAs(1000, 1000))
 ROOT, INBOX, PEER = lanes.SANDBOX_ROOT, "/opt/amap/lanes/inbox", "/opt/amap/lanes/peer"
 CHANNEL = bind("/var/lib/docker/volumes/channel", "/.openshell/channel", rw=True, kind="volume")
-DENIED, LISTED = answer(errno="EACCES", names=[]), answer(errno=None, names=["bin"])
+DENIED = answer(errno="EACCES", names=[], permitted=True)
+LISTED = answer(errno=None, names=["bin"], permitted=True)
 
 
 def bounds(member: str = "alpha") -> tuple[Bound, ...]:
@@ -109,6 +110,7 @@ HOLDS = {
         containers=boxes(container("id-1", binds("beta"), role=""), container("id-1", [CHANNEL], role=""))
     ),
     "OpenShell's own volume is no lane": runtime(),
+    "OpenShell's own bind is no lane": runtime(bind("/usr/lib/openshell", "/opt/openshell/bin/openshell-sandbox")),
     "the policy in flow style": of_beta(policy=ran(FLOW)),
     "the policy with network rules and quotes of its own": policy_with(('"', "'")),
     "a read-only file system below a lane": of_beta(mounts=table(inbox="rw ro")),
@@ -220,6 +222,7 @@ OPEN = {
         "read_append",
     ),
     "the unlisted directory cannot be asked": (of_beta(unlisted=ran()), "no answer"),
+    "a mode that nobody else may list": (of_beta(unlisted=answer(errno="EACCES", permitted=False)), "owner and mode"),
     "the unlisted directory is not there": (of_beta(unlisted=answer(errno="ENOENT")), "ENOENT"),
     "an answer without an errno": (of_beta(unlisted=answer(names=[])), "no errno"),
     "nothing can be listed": (of_beta(listed=DENIED), "EACCES"),

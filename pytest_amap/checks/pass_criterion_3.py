@@ -21,6 +21,9 @@ from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, Part
 if TYPE_CHECKING:
     from pytest_amap.host.lab import Lab, Member
 
+OPENSHELL_ROOTS = ("/.openshell", "/opt/openshell", "/etc/openshell", "/etc/openshell-tls", "/run/openshell")
+"""Its own runtime's places, which its driver refuses as targets of anybody else's bind (container_paths.rs)."""
+
 UNLISTED = lanes.SANDBOX_ROOT
 """Mounted below, listed nowhere itself, and readable by everybody as far as ownership goes."""
 
@@ -179,13 +182,14 @@ def wrong_mounts(one: Box, mounts: tuple[containers.Mount, ...]) -> Iterable[str
             yield f"{bound.target} comes from another source ({mount.source})"
     known = {bound.target for bound in one.wanted}
     for mount in mounts:
-        if mount.destination not in known and (mount.kind == "bind" or below_root(mount.destination)):
+        stranger = mount.kind == "bind" and not below(mount.destination, OPENSHELL_ROOTS)
+        if mount.destination not in known and (stranger or below(mount.destination, (UNLISTED,))):
             yield f"an extra {mount.kind} at {mount.destination}"
 
 
-def below_root(path: str) -> bool:
-    """Whether a path is the lanes' common directory, or lies in it. OpenShell's own volumes lie elsewhere."""
-    return (os.path.normpath(path) + "/").startswith(UNLISTED + "/")
+def below(path: str, roots: Iterable[str]) -> bool:
+    """Whether a path is one of the roots, or lies in it."""
+    return any((os.path.normpath(path) + "/").startswith(root + "/") for root in roots)
 
 
 def mount_table(one: Box) -> Part:
@@ -259,7 +263,7 @@ def policy_entries(one: Box) -> Part:
     wrong += [
         f"{path} is listed and no lane"
         for path in sorted(read_only | read_write)
-        if path not in named and below_root(path)
+        if path not in named and below(path, (UNLISTED,))
     ]
     if found.compatibility != "hard_requirement":
         wrong.append(f"landlock compatibility is {found.compatibility or 'not set'}")
@@ -282,5 +286,7 @@ def enforced(one: Box) -> Part:
     if shown.get("errno", "no errno") is not None:
         return unknown(name, want, f"the listed directory gave {shown.get('errno', 'no errno')}", *records)
     errno = hidden.get("errno", "no errno")
+    if errno == "EACCES" and hidden.get("permitted") is not True:
+        return unknown(name, want, "EACCES, which its owner and mode alone explain", *records)
     outcome = PASS if errno == "EACCES" else FAIL if errno is None else UNKNOWN
     return Part(name, outcome, want, str(errno or "it can be listed: Landlock is not applied"), records)
