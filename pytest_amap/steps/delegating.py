@@ -18,7 +18,7 @@ from pytest_amap.observations import Read
 from pytest_amap.parsers import Unreadable, audit, containers, submit
 from pytest_amap.steps.routing import Router
 
-HELD = "queued_for_human"
+REJECTED = "rejected"
 
 
 @pytest.fixture(scope="session")
@@ -42,7 +42,7 @@ def delegation(router: Router, lab: Lab) -> Delegation:
     planted.remember(lab, task)
     for pair in mail_pairs(lab):
         send_mail(lab, *pair)
-    task = placed_or_held(delegating.watch_placement(lab, task))
+    task = not_rejected(delegating.watch_placement(lab, task))
     lab.run.left.append(
         f"request {task.request} of {task.sender} and its notice {task.notice or '(none)'} "
         "stay in lanes and router ledgers"
@@ -50,11 +50,10 @@ def delegation(router: Router, lab: Lab) -> Delegation:
     return followed(lab, task)
 
 
-def placed_or_held(task: Delegation) -> Delegation:
-    """A request that the router held has reached an end too, for the checks to judge; any other must be placed."""
+def not_rejected(task: Delegation) -> Delegation:
+    """A request that was held, or that no notice followed in time, is for the checks to judge; a rejected one is not."""
     answer = request_answers.private(task.result)
-    held = not isinstance(answer, Unreadable) and answer.outcome == HELD
-    if not task.notice and not held:
+    if not isinstance(answer, Unreadable) and answer.outcome == REJECTED:
         raise StepFailed(f"the request was not placed: {task.problem}; look at the router's log")
     return task
 
@@ -106,7 +105,7 @@ def text_of(read: Read) -> str | None:
 def planted_before(lab: Lab) -> Delegation | None:
     """The newest delegation that a run of ours planted, between these very sandboxes and over this configuration."""
     task = planted.newest(lab)
-    return placed_or_held(delegating.watch_placement(lab, task)) if task else None
+    return not_rejected(delegating.watch_placement(lab, task)) if task else None
 
 
 def by_hand(lab: Lab) -> Delegation | None:
