@@ -292,7 +292,7 @@ GATEWAY = (
     Fault("gateway-unauthenticated", "gateway.toml allows unauthenticated users", _U6_FAIL),
     Fault("gateway-setting-misplaced", "enable_bind_mounts stands in another table", _U6_FAIL),
     Fault("gateway-schema-string", 'the schema version is the string "2"', _U6_FAIL),
-    Fault("gateway-file-unreadable", "gateway.toml is no TOML", _U6_UNKNOWN),
+    Fault("gateway-file-unreadable", "gateway.toml is no TOML, and preflight says so", _U6_FAIL),
     Fault("gateway-podman", "gateway.toml selects Podman", _U6_FAIL),
     Fault("gateway-daemon-down", "preflight is content, but no gateway runs", _U6_FAIL),
     Fault("preflight-red", "the gateway's preflight refuses a key that its documents name", _U6_FAIL),
