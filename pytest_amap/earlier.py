@@ -58,7 +58,7 @@ def identity(then: Mapping[str, str], now: Mapping[str, str]) -> str:
     if changed:
         return f"changed since: {', '.join(changed)}"
     if unasked:
-        return f"same {', '.join(same)}; not asked in this run: {', '.join(unasked)}" if same else "identity not asked"
+        return f"same {', '.join(same)}; not known now: {', '.join(unasked)}" if same else "identity not known"
     return "same identity"
 
 
