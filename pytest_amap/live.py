@@ -102,8 +102,7 @@ def draw_again(session: pytest.Session) -> None:
         for line in redraw.redraw(session.config.stash[options_key], environment(session.config)):
             say(f"amap: {line}")
     except EvidenceError as error:
-        session.testsfailed = 1
-        say(f"amap: {error}")
+        pytest.exit(f"amap: {error}", returncode=1)
 
 
 def open_replay(config: pytest.Config, items: Sequence[pytest.Item]) -> None:

@@ -25,6 +25,8 @@ def redraw(options: Options, environ: Mapping[str, str]) -> Iterator[str]:
         raise EvidenceError("AMAP_OPENSHELL_HOME is not set: export it, or give --amap-home")
     try:
         home = check_home(options.home, [options.repository])
+        if not home.path.is_dir():
+            raise Refused(f"{home.path} does not exist: name the home of the run")
         held = lock.HomeLock(home.path, options.pid)
     except (Refused, lock.Held, OSError) as error:
         raise EvidenceError(f"{options.shown(str(error))}; nothing was drawn") from None
