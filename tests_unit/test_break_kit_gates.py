@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
+import errno
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from small_lab import small_lab
 
 from pytest_amap.commands import Command
 from pytest_amap.failures import StepRefused
+from pytest_amap.host import survey
 from pytest_amap.observations import Ran
 from pytest_amap.steps import prerequisites
 
@@ -75,3 +79,22 @@ def test_podman_at_either_end_of_docker_is_refused(tmp_path: Path, runtime: str)
 def test_both_ends_of_the_runtime_are_asked(tmp_path: Path) -> None:
     lab = small_lab(tmp_path, {})
     assert prerequisites.version_commands(lab)[-1].argv == ("docker", "version")
+
+
+@pytest.mark.parametrize(
+    ("answer", "number", "abi"),
+    [(4, 0, 4), (-1, errno.ENOSYS, 0), (-1, errno.EOPNOTSUPP, 0), (-1, errno.EPERM, None)],
+)
+def test_a_landlock_that_may_not_be_asked_is_not_one_that_is_absent(
+    monkeypatch: pytest.MonkeyPatch, answer: int, number: int, abi: int | None
+) -> None:
+    class Call:
+        restype: object = None
+
+        def __call__(self, *words: object) -> int:
+            ctypes.set_errno(number)
+            return answer
+
+    monkeypatch.setattr(survey.platform, "system", lambda: "Linux")
+    monkeypatch.setattr(survey.ctypes, "CDLL", lambda *args, **more: SimpleNamespace(syscall=Call()))
+    assert survey.landlock_abi() == abi

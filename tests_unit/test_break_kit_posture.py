@@ -183,3 +183,10 @@ def test_a_file_that_is_no_utf8_is_unreadable(folder: Path) -> None:
 def test_a_loopback_host_without_a_port_is_loopback(folder: Path) -> None:
     assert not noticed(locate(folder, service(environment={"OPENSHELL_BIND_ADDRESS": "127.0.0.1"})))
     assert os.listdir(folder) == ["gateway.toml"]
+
+
+def test_a_file_that_cannot_be_read_is_one_problem_and_not_one_a_setting(folder: Path) -> None:
+    (folder / "gateway.toml").unlink()
+    (folder / "gateway.toml").mkdir()
+    told = [what for what, _ in posture_files.problems(locate(folder), 17670)]
+    assert told == ["gateway.toml must be readable, saw gateway.toml: not a regular file"]

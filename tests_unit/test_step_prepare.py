@@ -148,6 +148,13 @@ def test_a_lint_that_fails_shows_every_line_and_imports_nothing(tmp_path: Path) 
     assert host.ran(IMPORT) == 0
 
 
+def test_a_listing_that_the_cli_may_have_cut_shows_nothing_of_ours(tmp_path: Path) -> None:
+    lab, host = step(tmp_path, listing(*({**copy(), "id": f"other-{number}"} for number in range(100))))
+    with pytest.raises(StepFailed, match="no more than 100"):
+        run(lab)
+    assert host.ran(IMPORT) == 0
+
+
 @pytest.mark.parametrize(("after", "named"), [([], "not listed"), ([copy(category="other")], "category")])
 def test_after_an_import_the_listing_must_equal_the_file(tmp_path: Path, after: list[Any], named: str) -> None:
     lab, _ = step(tmp_path, [listing(), listing(*after)])

@@ -108,12 +108,15 @@ def problems(found: GatewayFiles, port: int) -> list[tuple[str, str]]:
     name = os.path.basename(found.toml.path)
     if found.toml.problem == "ENOENT":
         return [(f"{found.toml.path} is not there", "write it as step 2 says; amap gateway prints what it must hold")]
-    hidden = [(f"{why}, so what overrides {name} is not known", "mend that file") for why in found.unread]
-    return hidden + [
-        (
-            f"{name}: {finding.name} must be {finding.expected}, saw {finding.seen}",
-            "mend it and restart the gateway; amap gateway prints the merge",
-        )
-        for finding in found.findings(port)
-        if not finding.ok
+    wrong = [finding for finding in found.findings(port) if not finding.ok]
+    texts = [
+        f"{name} must be readable, saw {finding.seen}"
+        if finding.state is gateway_toml.State.UNREADABLE
+        else f"{name}: {finding.name} must be {finding.expected}, saw {finding.seen}"
+        for finding in wrong
+    ]
+    remedy = "mend it and restart the gateway; amap gateway prints the merge"
+    return [
+        *((f"{why}, so what overrides {name} is not known", "mend that file") for why in found.unread),
+        *((text, remedy) for text in dict.fromkeys(texts)),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import platform
 import shutil
@@ -223,7 +224,9 @@ def landlock_abi() -> int | None:
     call = ctypes.CDLL(None, use_errno=True).syscall
     call.restype = ctypes.c_long
     found = call(ctypes.c_long(444), None, ctypes.c_size_t(0), ctypes.c_uint32(1))
-    return found if found >= 0 else 0
+    if found >= 0:
+        return found
+    return 0 if ctypes.get_errno() in (errno.ENOSYS, errno.EOPNOTSUPP) else None
 
 
 def tools(ground: Ground, options: Options, environ: Mapping[str, str]) -> None:

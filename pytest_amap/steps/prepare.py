@@ -27,6 +27,9 @@ from pytest_amap.steps.image import inside
 PATHS = 'printf "node=%s\\nclaude=%s\\n" "$(readlink -f "$(command -v node)")" "$(readlink -f "$(command -v claude)")"'
 _PATH = re.compile(r"(node|claude)=(/[\x21-\x7e]+)")
 
+LISTED = 100
+"""How many profiles the CLI asks the gateway for; what comes after them is never shown."""
+
 
 @dataclass(frozen=True)
 class Profile:
@@ -162,6 +165,11 @@ def listed(lab: Lab) -> list[dict[str, Any]]:
     if isinstance(found, Unreadable):
         raise StepFailed(f"provider list-profiles could not be read ({found.why}), so nothing is imported")
     ours = [one for one in found if one.get("id") == PROFILE_ID]
+    if len(found) >= LISTED and not ours:
+        raise StepFailed(
+            f"provider list-profiles shows {len(found)} profiles, {PROFILE_ID} not among them, and the CLI asks for "
+            f"no more than {LISTED}; delete profiles not in use"
+        )
     if len(ours) > 1:
         raise StepFailed(
             f"the gateway lists {len(ours)} copies of {PROFILE_ID}, one is wanted; delete the others yourself"
