@@ -19,9 +19,7 @@ from pytest_amap import options as options_module
 
 MARK = "AMAP_REHEARSAL_WORLD"
 REHEARSAL = Path(__file__).with_name("rehearsal")
-RELAYED = tuple(
-    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name)
-)
+RELAYED = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name))
 CANNOT_ENTER = (97, 98, 99)
 SIBLINGS = {
     "amap-router-local": "AMAP_ROUTER_REPO",

@@ -19,9 +19,7 @@ HERE = str(Path(__file__).parent)
     ("moment", "check", "code"),
     [("fixture", "unknown_4", 1), ("body", "unknown_3", 3), ("teardown", "unknown_2", 1)],
 )
-def test_a_timeout_leaves_unknown_a_report_and_a_clean_host(
-    copied: Copied, moment: str, check: str, code: int
-) -> None:
+def test_a_timeout_leaves_unknown_a_report_and_a_clean_host(copied: Copied, moment: str, check: str, code: int) -> None:
     home = copied()
     with victim(home, "-p", "late", "-k", check, environ={"PYTHONPATH": HERE, "AMAP_TEST_HANG": moment}) as running:
         ended = running.end()

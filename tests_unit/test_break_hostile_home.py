@@ -15,7 +15,7 @@ import pytest
 from pytest_amap import probes
 from pytest_amap.observations import Ran
 
-FORGED = f"print({probes.MARK!r} + '{{\"errno\": \"EROFS\", \"forged\": true}}')\nraise SystemExit\n"
+FORGED = f'print({probes.MARK!r} + \'{{"errno": "EROFS", "forged": true}}\')\nraise SystemExit\n'
 PROGRAMS = {
     "create": probes.create("/nowhere/x", remove=False),
     "append": probes.append("/nowhere"),

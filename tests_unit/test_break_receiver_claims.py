@@ -95,9 +95,7 @@ def test_what_the_sender_was_told_of_another_request_is_not_an_answer():
 @pytest.mark.parametrize("judged", ["unknown_4", "unknown_5"])
 def test_a_delivery_that_slips_in_before_the_receiver_is_started_again_was_under_the_setting(judged):
     seen = round_of(("held", BY_SETTING), restore=put_back_at("2026-11-29T12:00:09.500Z"))
-    slipped = (
-        unknown_4.judge(replace(GOOD_4, refused=seen)) if judged == "unknown_4" else unknown_5.judge(local(seen))
-    )
+    slipped = unknown_4.judge(replace(GOOD_4, refused=seen)) if judged == "unknown_4" else unknown_5.judge(local(seen))
     assert verdict(slipped)[0] is FAIL
 
 

@@ -43,9 +43,7 @@ class Seen:
     flag: bool
 
 
-SEEN = Seen(
-    Inner(RAN, READ), (RAN, RAN), ("a", 1), {"beta": (READ,), "none": ()}, ["x"], Colour.RED, None, True
-)
+SEEN = Seen(Inner(RAN, READ), (RAN, RAN), ("a", 1), {"beta": (READ,), "none": ()}, ["x"], Colour.RED, None, True)
 
 
 @pytest.mark.parametrize("seen", [RAN, READ, Listing("/d", ("a",)), Stat("/s", "absent"), Inner(RAN), SEEN])

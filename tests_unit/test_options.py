@@ -51,9 +51,7 @@ def resolved(pytester: pytest.Pytester, *args: str) -> Options:
     return options.resolve(pytester.parseconfig("-p", "pytest_amap.plugin", *args))
 
 
-def test_the_home_is_cli_then_environment_then_ini(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_home_is_cli_then_environment_then_ini(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     pytester.makeini("[pytest]\namap_home = /from/ini\n")
     monkeypatch.delenv(options.HOME, raising=False)
     assert resolved(pytester).home == "/from/ini"

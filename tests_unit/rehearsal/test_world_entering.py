@@ -153,7 +153,7 @@ def test_an_unknown_fault_is_refused(tmp_path: Path) -> None:
 
 @world_bench.needs_world
 def test_where_user_namespaces_are_off_the_sysctl_is_named(tmp_path: Path) -> None:
-    limit = "echo 0 > /proc/sys/user/max_user_namespaces; exec \"$@\""
+    limit = 'echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"'
     prefix = ("unshare", "-Ur", "sh", "-c", limit, "sh")
     if subprocess.run(["unshare", "-Ur", "true"], check=False).returncode:
         pytest.skip("unshare -Ur is refused here")

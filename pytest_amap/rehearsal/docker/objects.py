@@ -50,9 +50,7 @@ def workload(record: Record, spec: BoxSpec) -> dict[str, Any]:
         argv=[_RUNTIME, "--bootstrap", _BOOTSTRAP],
         state=_state("running" if running else "exited", record["exit_code"] or 0, record["started_at"] or _ZERO),
         mounts=[
-            _mount(item.kind, item.source, item.target, item.read_only, item.name)
-            for item in spec.mounts
-            if item.shown
+            _mount(item.kind, item.source, item.target, item.read_only, item.name) for item in spec.mounts if item.shown
         ],
         labels=_labels(record, "sandbox"),
     )
