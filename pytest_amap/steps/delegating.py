@@ -51,7 +51,7 @@ def delegation(router: Router, lab: Lab) -> Delegation:
 
 
 def not_rejected(task: Delegation) -> Delegation:
-    """A request that was held, or that no notice followed in time, is for the checks to judge; a rejected one is not."""
+    """A request that was held, or that no notice followed in time, is for the checks; a rejected one is not."""
     answer = request_answers.private(task.result)
     if not isinstance(answer, Unreadable) and answer.outcome == REJECTED:
         raise StepFailed(f"the request was not placed: {task.problem}; look at the router's log")
