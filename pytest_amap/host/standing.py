@@ -43,7 +43,11 @@ def standing(lab: Lab, name: str) -> Standing:
 
 
 def listed(lab: Lab, name: str, ran: Ran) -> bool | Unreadable:
-    """Whether `name` is in the answer of `list_all`; its absence counts only in a whole list that shows a member."""
+    """Whether `name` is in the answer of `list_all`.
+
+    Its absence counts only in a whole list that shows a recorded member, where any is recorded: without step 5 there
+    is nobody to be shown.
+    """
     found = cli.sandbox_names(ran.stdout) if ran.ok else Unreadable(ran.said)
     if isinstance(found, Unreadable):
         return found
@@ -52,6 +56,7 @@ def listed(lab: Lab, name: str, ran: Ran) -> bool | Unreadable:
         return True
     if len(found) >= PAGE:
         return Unreadable(f"the listing shows {len(found)} sandboxes, and may go on on another page")
-    if not any((workspace, member) in found for member in lab.fleet.members if member != name):
+    recorded = [member for member in lab.fleet.members if lab.ids.get(member) and member != name]
+    if recorded and not any((workspace, member) in found for member in recorded):
         return Unreadable("the listing shows no member of the fleet at all")
     return False
