@@ -40,6 +40,7 @@ VICTIMS_A_HOME = 9
 """Every tenth run of a home is a complete one."""
 
 STOPS = (signal.SIGINT, signal.SIGTERM)
+LATE = "at its end already"
 KEPT = {*FLEET, "router.started"}
 
 
@@ -88,19 +89,22 @@ def lane(folder: Path, dice: random.Random, victims: int, whole: float) -> list[
         for count in range(first, min(victims, first + VICTIMS_A_HOME)):
             blow = Blow.at_random(dice)
             try:
-                told.append(struck(home, blow, whole))
+                how, seconds = struck(home, blow, whole)
             except AssertionError as error:
                 raise AssertionError(f"{folder.name}, victim {count}, {blow}, {home}: {error}") from error
+            told.append(how)
+            whole = seconds if how == LATE else whole
         with victim(home) as running:
             done = running.end()
+        whole = done.seconds
         assert_clean(done)
         assert_unharmed(home)
         assert_as_it_was(home)
     return told
 
 
-def struck(home: Path, blow: Blow, whole: float) -> str:
-    """One victim, and everything that must hold after it."""
+def struck(home: Path, blow: Blow, whole: float) -> tuple[str, float]:
+    """One victim, and everything that must hold after it; how it ended, and after how many seconds."""
     before = frozen(home)
     runs = newest(home)
     with victim(home) as running:
@@ -111,10 +115,14 @@ def struck(home: Path, blow: Blow, whole: float) -> str:
         ended = running.end()
     assert_unharmed(home)
     assert_unaltered(before, home)
-    if newest(home) == runs:
+    return judged(home, blow, ended, opened=newest(home) != runs), ended.seconds
+
+
+def judged(home: Path, blow: Blow, ended: Rehearsal, *, opened: bool) -> str:
+    if not opened:
         return "before a run was opened"
     if ended.code == 3:
-        return "at its end already"
+        return LATE
     if blow.number is signal.SIGKILL:
         assert ended.code in (-signal.SIGKILL, 1), ended.tail()
         return "killed"
