@@ -1,0 +1,16 @@
+"""What all unit tests share: hosts that are made up answer at once, so that a wait need not be polled slowly."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_amap.host import host
+
+MADE_UP = ("scripted_lab", "small_lab", "lab_with_openshell")
+
+
+@pytest.fixture(autouse=True)
+def quick_polls(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if any(hasattr(request.module, name) for name in MADE_UP):
+        monkeypatch.setattr(host, "FIRST", 0.01)
+        monkeypatch.setattr(host, "LAST", 0.02)
