@@ -49,7 +49,7 @@ def test_the_example_is_whole_and_of_todays_checks() -> None:
 
 
 def test_replay_of_the_example_has_the_recorded_outcomes() -> None:
-    """Words may have become better since; tests_rehearsal holds a run of today against its own replay."""
+    """Words may have become better since; .ci/whole holds a run of today against its own replay."""
     before, begun = digests(EXAMPLE), time.monotonic()
     ended = replay(EXAMPLE)
     took = time.monotonic() - begun

@@ -19,7 +19,7 @@ pytest tests_live --apply --rehearsal --fault inbox-writable
 pytest --rehearsal --fault help
 ```
 
-`tests_rehearsal/test_faults.py` plants each of them, runs the checks it concerns, and compares. FAIL: the check sees
+`.ci/whole/test_faults.py` plants each of them, runs the checks it concerns, and compares. FAIL: the check sees
 the contradiction. UNKNOWN: the fault takes away what the check would need to see. PASS: the fault looks like a defect,
 and the check is not misled. pass_criterion_1 is asked with the document classes declared that this fleet never writes.
 

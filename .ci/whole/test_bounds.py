@@ -103,7 +103,7 @@ print(before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 def test_memory_is_a_few_times_the_output(tmp_path: Path) -> None:
     """In a process of its own, since the high-water mark never falls."""
     tests = Path(__file__).resolve().parent
-    program = ALONE.format(checkout=str(tests.parent), tests=str(tests), place=str(tmp_path))
+    program = ALONE.format(checkout=str(tests.parents[1]), tests=str(tests), place=str(tmp_path))
     done = process.run((sys.executable, "-c", program), cwd=str(tmp_path), env={}, timeout=120)
     before, after = (int(word) << 10 for word in done.stdout.split())
     assert after - before < 600 * MIB, f"{(after - before) // MIB} MiB for 50 MB of output"

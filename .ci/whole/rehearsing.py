@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-CHECKOUT = Path(__file__).resolve().parents[1]
+CHECKOUT = Path(__file__).resolve().parents[2]
 CANNOT_ENTER = "cannot enter the rehearsal's world"
 SHORT_WAITS = {"command": 60, "exec": 20, "ready": 10, "delivery": 8, "reply": 8, "log": 4, "roster": 8}
 """Seconds that are plenty here, and little where a fault makes a wait vain."""
