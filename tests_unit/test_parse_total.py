@@ -126,15 +126,15 @@ def test_no_reader_raises(seen: str) -> None:
             answer.why.encode()
 
 
-HUGE = 10_000_000
+HUGE = 2_000_000
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_a_line_of_ten_million_characters_is_answered_in_time(name: str) -> None:
+def test_a_line_of_two_million_characters_is_answered_in_time(name: str) -> None:
     piece = '[1.1] [a] [b] [c] NET:OPEN DENIED / error: sandbox {"a":\x1b]'
     started = time.process_time()
     READERS[name](piece * (HUGE // len(piece)))
-    assert time.process_time() - started < 10
+    assert time.process_time() - started < 2
 
 
 @given(ANY_TEXT)

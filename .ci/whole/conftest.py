@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "tests_unit" / "rehearsal"))  # agent_bench, siblings_bench
+
 from rehearsing import CANNOT_ENTER, Rehearsal, copy_home, rehearse
 from victims import assert_clean
 
