@@ -6,6 +6,8 @@ planted when a thing is created gets an empty home.
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -13,7 +15,11 @@ from pathlib import Path
 import pytest
 from rehearsing import Rehearsal, copy_home, rehearse
 
+from pytest_amap.catalogue import L1
+from pytest_amap.recollect import Cut, Observations, result_of
+from pytest_amap.recorded import read_run
 from pytest_amap.rehearsal.faults import FAULTS, PASS, Fault
+from pytest_amap.verify import problems
 
 WORLDS = 3
 """Side by side: more than cores, for half of the time a run waits."""
@@ -52,6 +58,24 @@ def test_fault_leads_to_what_it_declares(
         print(f"\n{fault.name:<30} {said} ({ended.seconds:.0f} s)", end=" ")
     assert ended.outcomes == fault.outcomes, ended.tail()
     assert ended.code == expected_code(ended), ended.tail()
+    assert ended.run is not None
+    assert problems(ended.run) == []
+    assert judged_otherwise(ended.run) == []
+
+
+def judged_otherwise(run: Path) -> list[str]:
+    """Settled checks whose recorded observations today's judges give other parts; a cut one is not judged again."""
+    recorded = read_run(run)
+    result, observations, found = result_of(recorded, L1), Observations(recorded), []
+    assert result is not None
+    for check in result.selected:
+        module = importlib.import_module(f"pytest_amap.checks.{check.check.id}")
+        if not check.parts:
+            continue
+        with contextlib.suppress(Cut):
+            if tuple(module.judge(observations.of(check.check.id, module.Seen))) != check.parts:
+                found.append(check.check.id)
+    return found
 
 
 def expected_code(ended: Rehearsal) -> int:
