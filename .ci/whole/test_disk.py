@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import shutil
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from rehearsing import Rehearsal, rehearse
-from victims import assert_as_it_was, assert_unaltered, assert_whole, evidence, frozen, labels, newest, victim
+from victims import (
+    PROBE,
+    assert_as_it_was,
+    assert_unaltered,
+    assert_whole,
+    evidence,
+    frozen,
+    labels,
+    newest,
+    sandboxes,
+    victim,
+)
 
 from pytest_amap import chain, recorded, verify
 
@@ -32,7 +44,7 @@ def assert_told(ended: Rehearsal, *words: str) -> None:
     assert "Traceback" not in ended.text, ended.tail(60)
 
 
-@contextmanager
+@contextlib.contextmanager
 def small_disk(folder: Path, size: str) -> Iterator[Callable[[str], None]]:
     """A tmpfs of this size at `folder`; yields what sets another size. Skips where it cannot be mounted."""
     libc = ctypes.CDLL(None, use_errno=True)
@@ -68,27 +80,39 @@ def test_a_disk_that_fills_up_stops_no_cleanup(copied: Copied, tmp_path: Path) -
     """The probe is removed although nothing can be recorded any more."""
     template, home = copied("template"), tmp_path / "home"
     shutil.move(f"{template}.host", f"{home}.host")
-    with small_disk(home, "64m"):
+    with small_disk(home, "16m"):
         shutil.copytree(template, home, symlinks=True, dirs_exist_ok=True)
         before = newest(home)
         with victim(home, "-k", "unknown_3") as running:
-            running.until(lambda: newest(home) != before and "create the probe" in labels(home))
-            fill(home / "filler")
-            ended = running.end()
+            running.until(lambda: newest(home) != before and PROBE in sandboxes(home))
+            with full(home / "filler"):
+                ended = running.end()
         assert_told(ended, "No space left on device")
         (home / "filler").unlink()
         assert_as_it_was(home)
         assert_whole(home)
 
 
-def fill(path: Path) -> None:
-    with path.open("wb") as stream:
-        try:
-            while True:
-                stream.write(b"\0" * 65536)
-                stream.flush()
-        except OSError:
-            return
+@contextlib.contextmanager
+def full(path: Path) -> Iterator[None]:
+    """Meanwhile every page that becomes free is taken at once, so that not even a small record fits."""
+    over = threading.Event()
+
+    def fill() -> None:
+        with path.open("ab", buffering=0) as stream:
+            while not over.is_set():
+                with contextlib.suppress(OSError):
+                    stream.write(b"\0" * 4096)
+                    continue
+                time.sleep(0.0005)
+
+    filling = threading.Thread(target=fill)
+    filling.start()
+    try:
+        yield
+    finally:
+        over.set()
+        filling.join()
 
 
 def test_a_read_only_home_is_refused_before_anything_is_made(copied: Copied) -> None:
