@@ -207,8 +207,18 @@ ROUTER = (
     Fault("document-cut", "a message document ends in its middle", _fail("pass_criterion_1")),
     Fault("request-invalid", "a processed request has a field that no schema knows", _fail("pass_criterion_1")),
     Fault("roster-stale", "the router cannot replace an older router's roster", _unknown("pass_criterion_1")),
-    Fault("roster-invalid", "the roster has a value that its schema does not allow", _fail("pass_criterion_1")),
-    Fault("roster-schema-1", "the roster is in the form of the router's older releases", _unknown("pass_criterion_1")),
+    Fault(
+        "roster-invalid",
+        "the roster has a value that its schema does not allow",
+        _fail("pass_criterion_1"),
+        at_creation=True,
+    ),
+    Fault(
+        "roster-schema-1",
+        "the roster is in the form of the router's older releases",
+        _unknown("pass_criterion_1"),
+        at_creation=True,
+    ),
     Fault("mail-arrives", "a mail notice turns up where mail was declared absent", _fail("pass_criterion_1")),
     Fault(
         "document-unreadable", "a notice cannot be read by anybody", {"pass_criterion_1": UNKNOWN, "unknown_7": FAIL}

@@ -29,7 +29,7 @@ from typing import Any
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 from pytest_amap.rehearsal import faults, kernel, landlock, layout, refusal
-from pytest_amap.rehearsal.sabotage import spec
+from pytest_amap.rehearsal.sabotage import siblings
 
 CANNOT_ENTER = 97
 CALLER_GONE = 98
@@ -223,7 +223,7 @@ def build(settings: Settings) -> None:
     kernel.mount("proc", "/proc", "proc", kernel.NOSUID | kernel.NODEV | kernel.NOEXEC)
     kernel.set_hostname(layout.HOSTNAME)
     kernel.loopback_up()
-    spec.plant(layout.RUN / "amap-spec", layout.RUN / "validate.py", settings.faults)
+    siblings.plant(layout.RUN, layout.RUN, settings.faults)
     (layout.ENGINE / "pytest_amap" / "__init__.py").touch()
     layout.FAULTS.write_text(json.dumps(settings.faults))
 

@@ -201,26 +201,6 @@ def _garble_logs() -> Spoil:
     return spoil
 
 
-def _roster(change: Callable[[Any], Any]) -> Callable[[], Spoil]:
-    """The roster is never anything but spoilt, however often the router writes it."""
-
-    def spoil() -> None:
-        path = layout.HOME / "roster" / "roster.json"
-        document = json.loads(path.read_bytes())
-        if (changed := change(document)) != document:
-            _replace(path, changed)
-
-    return lambda: spoil
-
-
-def _schema_1(document: Any) -> Any:
-    """The form of the router's older releases."""
-    if "schema" in document:
-        return document
-    slugs = [{"slug": member["address"].partition("@")[0]} for member in document["members"]]
-    return {"schema": 1, "generated_ts": document["written_at"], "members": slugs}
-
-
 def _mail() -> Spoil:
     """One mail notice for each member, as the router would place it."""
 
@@ -256,8 +236,6 @@ SPOILERS: dict[str, Callable[[], Spoil]] = {
     "document-cut": _for_each_new("instances/*/peer/messages/notice-*.json", _cut),
     "request-invalid": _for_each_new("instances/*/outbox/processed/req-*.json", _unknown_field),
     "document-unreadable": _for_each_new("instances/*/peer/notices/notice-*.json", _hide_from_all),
-    "roster-schema-1": _roster(_schema_1),
-    "roster-invalid": _roster(lambda document: {**document, "router": "the router"}),
     "mail-arrives": _mail,
     "peer-notices-empty": _for_each_new("instances/*/peer/notices/notice-*.json", _mirror),
     "document-invalid": _for_each_new("instances/*/peer/notices/notice-*.json", _invalid_document),
