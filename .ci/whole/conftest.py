@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,13 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "tests_unit" / "rehear
 
 from rehearsing import CANNOT_ENTER, Rehearsal, copy_home, rehearse
 from victims import assert_clean
+
+
+def pytest_configure() -> None:
+    """What these tests start is to die of signals, also where this was started in the background or under nohup."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

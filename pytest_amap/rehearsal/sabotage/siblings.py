@@ -33,17 +33,19 @@ def _before_publishing(line: str) -> Change:
     return lambda text: text.replace(writes, f"    {line}\n{writes}")
 
 
-PROGRAMS: dict[str, dict[str, Change]] = {
-    "amap-spec/fixtures/validate.py": {
-        "validator-broken": lambda text: f"import jsonschema_of_another_release\n{text}",
-        "validator-without-roster": _after('SCHEMA_FOR_PREFIX.pop("roster-")'),
-        "schema-misnamed": _after('SCHEMA_FOR_PREFIX["roster-"] = "roster.v9.schema.json"'),
-    },
-    "amap-router-local/router/roster.py": {
-        "roster-invalid": _before_publishing('document["router"] = "the router"'),
-        "roster-schema-1": _before_publishing(
-            'document = {"schema": 1, "generated_ts": document["written_at"], '
-            '"members": [{"slug": member["address"].partition("@")[0]} for member in document["members"]]}'
-        ),
-    },
+VALIDATORS: dict[str, Change] = {
+    "validator-broken": lambda text: f"import jsonschema_of_another_release\n{text}",
+    "validator-without-roster": _after('SCHEMA_FOR_PREFIX.pop("roster-")'),
+    "schema-misnamed": _after('SCHEMA_FOR_PREFIX["roster-"] = "roster.v9.schema.json"'),
+}
+ROSTERS: dict[str, Change] = {
+    "roster-invalid": _before_publishing('document["router"] = "the router"'),
+    "roster-schema-1": _before_publishing(
+        'document = {"schema": 1, "generated_ts": document["written_at"], '
+        '"members": [{"slug": member["address"].partition("@")[0]} for member in document["members"]]}'
+    ),
+}
+PROGRAMS = {
+    "amap-spec/fixtures/validate.py": VALIDATORS,
+    "amap-router-local/router/roster.py": ROSTERS,
 }
