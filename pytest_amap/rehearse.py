@@ -115,8 +115,8 @@ def run(world: dict[str, object], command: list[str], cwd: str) -> int:
         os.close(read)
         code = keeper.wait()
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, handler in before.items():  # what comes after a stop that was relayed must not end this by signal
+            signal.signal(number, signal.SIG_IGN if relayed else handler)
         os.close(write)
     if code in CANNOT_ENTER:
         return 1
