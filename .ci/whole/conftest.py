@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "tests_unit" / "rehearsal"))  # agent_bench, siblings_bench
+UNIT = Path(__file__).resolve().parents[2] / "tests_unit"
+sys.path += [str(UNIT), str(UNIT / "rehearsal")]  # the benches that both kinds of tests use
 
 from rehearsing import CANNOT_ENTER, Rehearsal, copy_home, rehearse
 from victims import assert_clean
