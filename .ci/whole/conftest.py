@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import signal
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-UNIT = Path(__file__).resolve().parents[2] / "tests_unit"
-sys.path += [str(UNIT), str(UNIT / "rehearsal")]  # the benches that both kinds of tests use
-
 from rehearsing import CANNOT_ENTER, Rehearsal, copy_home, rehearse
 from victims import assert_clean
 
