@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PACKAGES = ("kit", "pytest_amap")
 RUNTIME = {"pytest", "pytest-dependency", "pytest-html", "pytest-timeout", "pyyaml"}
