@@ -271,7 +271,7 @@ def test_every_report_has_its_line() -> None:
 def test_what_a_line_names_is_there(report: str) -> None:
     """Tests as `file.py::name`, faults as `--fault name`; a line with neither says why there is none."""
     line = rows()[report]
-    tests = re.findall(r"`([\w/]+\.py)::(\w+)`", line)
+    tests = re.findall(r"`([\w./]+\.py)::(\w+)`", line)
     named = re.findall(r"`--fault ([\w-]+)`", line)
     assert tests or named or "no test:" in line
     assert set(named) <= set(faults.BY_NAME)
