@@ -124,8 +124,3 @@ class Run:
     def steps_in_order(self) -> tuple[StepResult, ...]:
         known = [self.steps.get(s.fixture, StepResult(s.number, s.fixture, "not-run")) for s in self.suite.steps]
         return tuple(known) + tuple(self.steps[name] for name in ("cleanup", "report") if name in self.steps)
-
-    def next_command(self) -> str:
-        """The -k that selects what is not PASS yet."""
-        names = [check for check in self.selected if self.result_of(check).outcome is not PASS]
-        return "pytest tests_live --apply -k '" + " or ".join(names) + "'"
