@@ -15,7 +15,7 @@ from pytest_amap.host.host import Host
 from pytest_amap.options import Options
 from pytest_amap.report import proposals
 from pytest_amap.results import CheckResult, Declared, Earlier, Fact, RunResult, StepResult, join
-from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, Outcome, Part, verdict
+from pytest_amap.verdicts import FAIL, UNKNOWN, Outcome, Part, verdict
 
 
 @dataclass
