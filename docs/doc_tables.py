@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from pytest_amap import options
 from pytest_amap.catalogue import L1
+from pytest_amap.session import settings
 
 DOCS = Path(__file__).resolve().parent
 BLOCK = re.compile(r"(<!-- table: (?P<name>[a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 class Recorder:
-    """Takes what options.add hands to a parser."""
+    """Takes what settings.add hands to a parser."""
 
     def __init__(self) -> None:
         self.options: list[tuple[str, str, str]] = []
@@ -29,7 +29,7 @@ class Recorder:
         return self
 
     def addoption(self, name: str, *, help: str, metavar: str = "", **_: Any) -> None:
-        self.options.append((name, metavar, help))
+        self.settings.append((name, metavar, help))
 
     def addini(self, name: str, help: str, **_: Any) -> None:
         self.settings.append((name, help))
@@ -37,7 +37,7 @@ class Recorder:
 
 def recorded() -> Recorder:
     recorder = Recorder()
-    options.add(recorder)  # type: ignore[arg-type]
+    settings.add(recorder)  # type: ignore[arg-type]
     return recorder
 
 

@@ -18,8 +18,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from pytest_amap import verify
-from pytest_amap.recorded import RecordedRun, read_run
+from pytest_amap.evidence import verify
+from pytest_amap.evidence.recorded import RecordedRun, read_run
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 EXAMPLE = CHECKOUT / "examples" / "evidence"

@@ -9,11 +9,22 @@ from typing import Any
 
 import pytest
 
-from pytest_amap import check, dryrun, finish, live, needed, options, page_plugin, rehearse, selection
 from pytest_amap.catalogue import L1
-from pytest_amap.interrupts import Interrupts
+from pytest_amap.host.run import Run
 from pytest_amap.report import terminal
-from pytest_amap.run import Run
+from pytest_amap.session import (
+    check,
+    dryrun,
+    finish,
+    live,
+    needed,
+    page_plugin,
+    refusals,
+    rehearse,
+    selection,
+    settings,
+)
+from pytest_amap.session.interrupts import Interrupts
 from pytest_amap.verdicts import UNKNOWN, exit_code
 
 run_key = live.run_key
@@ -24,7 +35,7 @@ INTERRUPTED = 2
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
-    options.add(parser)
+    settings.add(parser)
     page_plugin.settings(parser, pluginmanager)
     pluginmanager.register(rehearse, rehearse.__name__)
     pluginmanager.register(check, check.__name__)
@@ -54,7 +65,7 @@ def pytest_cmdline_main(config: pytest.Config) -> Generator[None, Any, int]:
     run = config.stash.get(run_key, None)
     if run is None:
         judging = config.option.apply or config.option.replay
-        return 1 if status == 3 and judging and not options.looks_only(config) else status
+        return 1 if status == 3 and judging and not refusals.looks_only(config) else status
     return exit_code(status, run.steps_failed, run.outcomes() if run.selected else [live.STEP_DONE])
 
 
@@ -62,17 +73,17 @@ def pytest_cmdline_main(config: pytest.Config) -> Generator[None, Any, int]:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "criterion: a pass criterion of the runbook (added to the live checks)")
     config.addinivalue_line("markers", "unknown: an unknown of the runbook (added to the live checks)")
-    chosen = config.stash[options.options_key] = options.resolve(config)
+    chosen = config.stash[settings.options_key] = settings.resolve(config)
     live.narrow_arguments(config, chosen)
-    options.refuse(config, chosen)
+    refusals.refuse(config, chosen)
     config.pluginmanager.register(Finish(), "amap-finish")
-    if chosen.replay is not None and not options.looks_only(config):
-        from pytest_amap.replay import Replay
+    if chosen.replay is not None and not refusals.looks_only(config):
+        from pytest_amap.session.replay import Replay
 
         config.pluginmanager.register(Replay(config, chosen.replay), "amap-replay")
-    if (chosen.apply or chosen.replay) and not options.looks_only(config):
+    if (chosen.apply or chosen.replay) and not refusals.looks_only(config):
         page_plugin.hooks(config, lambda: config.stash.get(run_key, None))
-    if chosen.apply and not options.looks_only(config):
+    if chosen.apply and not refusals.looks_only(config):
         live.hide_secrets(config, chosen)
         interrupts = config.stash[interrupts_key] = Interrupts()
         interrupts.install()
@@ -80,7 +91,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    return live.ignored(collection_path, config.stash[options.options_key])
+    return live.ignored(collection_path, config.stash[settings.options_key])
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -94,7 +105,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    chosen = config.stash[options.options_key]
+    chosen = config.stash[settings.options_key]
     if (chosen.apply or chosen.replay) and not config.stash.get(collected_key, 0) and not config.option.collectonly:
         raise pytest.UsageError(
             "--apply and --replay judge live checks, and none was collected: give tests_live as the path"
@@ -111,12 +122,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
     """Open the run, or show the plan of a dry run and leave the other items to pytest."""
     config = session.config
-    if options.looks_only(config) or (session.testsfailed and not config.option.continue_on_collection_errors):
+    if refusals.looks_only(config) or (session.testsfailed and not config.option.continue_on_collection_errors):
         return None
     mine = [item for item in session.items if selection.check_id(item, L1) or selection.is_step_test(item)]
     if not mine:
         return None
-    chosen = config.stash[options.options_key]
+    chosen = config.stash[settings.options_key]
     if chosen.replay is not None:
         live.open_replay(config, mine)
     elif chosen.apply and chosen.only_step == live.REPORT_STEP:

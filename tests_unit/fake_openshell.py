@@ -15,14 +15,14 @@ from kit.names import RunAs
 from pytest_amap import probes
 from pytest_amap.catalogue import L1
 from pytest_amap.commands import Command, Commands, Deadlines
-from pytest_amap.evidence import Evidence
+from pytest_amap.evidence.redaction import Redactor
+from pytest_amap.evidence.store import Evidence
 from pytest_amap.host.host import Host
 from pytest_amap.host.lab import LISTER, SANDBOX_HOME, Lab
+from pytest_amap.host.run import Run
 from pytest_amap.host.survey import Ground
 from pytest_amap.observations import Ran
 from pytest_amap.options import Options
-from pytest_amap.redaction import Redactor
-from pytest_amap.run import Run
 
 AT = "2026-11-29T12:00:00.000Z"
 PAYLOAD = '{"crossSessionInbound": "accept"}'

@@ -14,14 +14,14 @@ from kit.home import Home
 from kit.siblings import Sibling
 from pytest_amap.catalogue import L1
 from pytest_amap.commands import Command, Commands, Deadlines
-from pytest_amap.evidence import Evidence
+from pytest_amap.evidence.redaction import Redactor
+from pytest_amap.evidence.store import Evidence
 from pytest_amap.host.host import Host
 from pytest_amap.host.lab import Lab
+from pytest_amap.host.run import Run
 from pytest_amap.host.survey import Ground
 from pytest_amap.observations import Ran
 from pytest_amap.options import Options
-from pytest_amap.redaction import Redactor
-from pytest_amap.run import Run
 
 FLEET = {"workspace": "default", "fleet_domain": "openshell.test.internal", "task_graph": {"beta": ["alpha"]}}
 QUICK = Deadlines(phase=0.3, ready=0.3, roster=0.3, delivery=0.3, reply=0.3, log=0.3)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_amap import cli_gateway
-from pytest_amap.gateway_merge import merged
+from pytest_amap.cli import gateway as cli_gateway
+from pytest_amap.cli.gateway_merge import merged
 from pytest_amap.host import posture_files
 from pytest_amap.host.posture_files import GatewayFiles
 from pytest_amap.parsers import units

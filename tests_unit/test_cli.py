@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_amap import cli, recollect
 from pytest_amap.catalogue import L1
-from pytest_amap.recorded import read_run
+from pytest_amap.cli import main as cli
+from pytest_amap.evidence import recollect
+from pytest_amap.evidence.recorded import read_run
 from pytest_amap.report import markdown
 
 CHECKOUT = Path(__file__).resolve().parents[1]
@@ -120,7 +121,7 @@ class Block:
 for name in {FOREIGN!r}:
     sys.modules.pop(name, None)
 sys.meta_path.insert(0, Block())
-from pytest_amap.cli import main
+from pytest_amap.cli.main import main
 sys.exit(main(sys.argv[1:]))
 """
 
@@ -133,7 +134,7 @@ def test_what_judges_evidence_needs_the_standard_library_alone(name: str) -> Non
 
 
 def test_a_reader_that_has_enough_is_no_traceback() -> None:
-    words = [sys.executable, "-m", "pytest_amap.cli", "report", str(EXAMPLE)]
+    words = [sys.executable, "-m", "pytest_amap.cli.main", "report", str(EXAMPLE)]
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run(words, cwd=CHECKOUT, stdout=write, stderr=subprocess.PIPE, text=True)
@@ -142,7 +143,7 @@ def test_a_reader_that_has_enough_is_no_traceback() -> None:
 
 
 def test_a_terminal_without_utf_8_is_no_traceback() -> None:
-    words = [sys.executable, "-m", "pytest_amap.cli", "report", str(EXAMPLE)]
+    words = [sys.executable, "-m", "pytest_amap.cli.main", "report", str(EXAMPLE)]
     environ = {**os.environ, "PYTHONIOENCODING": "ascii"}
     done = subprocess.run(words, cwd=CHECKOUT, env=environ, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
@@ -152,6 +153,6 @@ def test_an_interrupt_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytes
     def stop(argv: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pytest_amap.verify.main", stop)
+    monkeypatch.setattr("pytest_amap.evidence.verify.main", stop)
     assert cli.main(["verify", "x"]) == 1
     assert capsys.readouterr().err == "amap verify: interrupted\n"

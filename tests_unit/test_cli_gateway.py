@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_amap import cli_gateway, gateway_merge
-from pytest_amap.gateway_merge import ByHand, diff, merged
+from pytest_amap.cli import gateway as cli_gateway
+from pytest_amap.cli import gateway_merge
+from pytest_amap.cli.gateway_merge import ByHand, diff, merged
 from pytest_amap.parsers.gateway_toml import REQUIRED, findings, gateway_file
 
 GOOD = merged("")

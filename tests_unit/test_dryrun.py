@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from plugin_bench import FAILS, Bench
 
-from pytest_amap import dryrun
+from pytest_amap.session import dryrun
 
 pytest_plugins = ["pytester"]
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from pytest_amap import chain, evidence, writeonce
-from pytest_amap.evidence import Evidence, EvidenceError, read_run
-from pytest_amap.redaction import Redactor
+from pytest_amap.evidence import chain, writeonce
+from pytest_amap.evidence.redaction import Redactor
+from pytest_amap.evidence.store import Evidence, EvidenceError, read_run
 
 KEY = "sk-canary-api03-Zq8vN1mXw7Lr2KtY5Hs9Bd4Fg6Jc3Pe0"
 NOON = datetime(2026, 11, 29, 12, 0, 0, 250_000, UTC)
@@ -26,7 +26,7 @@ NOON = datetime(2026, 11, 29, 12, 0, 0, 250_000, UTC)
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[datetime]:
     """The time of the store, which a test may set."""
     moment = [NOON]
-    monkeypatch.setattr(evidence, "now", lambda: moment[0])
+    monkeypatch.setattr("pytest_amap.evidence.store.now", lambda: moment[0])
     return moment
 
 

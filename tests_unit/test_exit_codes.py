@@ -271,7 +271,7 @@ def test_setup_only_is_3_since_nothing_was_judged(bench: Bench) -> None:
 
 def test_only_step_is_0_or_1_without_a_check(bench: Bench) -> None:
     (bench.live / "test_step.py").write_text(
-        "from pytest_amap.live import fixtures_of\n\n"
+        "from pytest_amap.session.live import fixtures_of\n\n"
         "def test_only_step(request, pytestconfig):\n"
         "    for name in fixtures_of(pytestconfig):\n        request.getfixturevalue(name)\n"
     )

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from pytest_amap.commands import Command
-from pytest_amap.evidence import Evidence, EvidenceError
+from pytest_amap.evidence.redaction import Redactor
+from pytest_amap.evidence.store import Evidence, EvidenceError
 from pytest_amap.host import host as doorway
 from pytest_amap.host.host import Host, Place
 from pytest_amap.observations import Ran, Read
-from pytest_amap.redaction import Redactor
 
 KEY = "sk-ant-api03-aaaabbbbccccdddd"
 

@@ -13,13 +13,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "pytest_amap"
 
-PYTEST_LAYER = {
-    "plugin", "options", "live", "selection", "check", "finish", "dryrun", "page_plugin", "redacted_reports",
-    "rehearse", "replay", "needed",
-}  # fmt: skip
-"""Modules that may import pytest, beside the step fixtures."""
-WIRING = PYTEST_LAYER | {"run", "plans", "recollect", "redraw", "interrupts"}
-"""Modules of the top folder that are above the host layer without being pure."""
+ABOVE_HOST = ("pytest_amap.plugin", "pytest_amap.session", "pytest_amap.steps", "pytest_amap.cli")
+"""The pytest layer and the command line: what nothing below may import."""
+ABOVE_PURE = ("pytest_amap.host", "pytest_amap.checks", *ABOVE_HOST)
+PYTEST_LAYER = {"plugin.py", "session", "steps", "cli"}
 STARTERS = {"subprocess", "pty", "multiprocessing", "asyncio"}
 PROCESS_CALLS = {
     "system", "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp", "execv", "execve", "execvp", "execvpe",
@@ -66,10 +63,10 @@ def forbidden(path: Path, *names: str) -> list[str]:
 
 
 def pure() -> list[Path]:
-    """All but the wiring, the command line (cli*.py) and the hooks of pytest-html's page."""
-    top = [p for p in sorted(PACKAGE.glob("*.py")) if p.stem not in WIRING and not p.stem.startswith("cli")]
+    """The top folder's modules, evidence, parsers, and the report but for the hooks of pytest-html's page."""
+    top = [p for p in sorted(PACKAGE.glob("*.py")) if p.stem != "plugin"]
     report = [p for p in modules("pytest_amap", "report") if p.stem != "page_hooks"]
-    return [*top, *modules("pytest_amap", "parsers"), *report]
+    return [*top, *modules("pytest_amap", "evidence"), *modules("pytest_amap", "parsers"), *report]
 
 
 def shown(path: Path) -> str:
@@ -83,22 +80,19 @@ def test_the_kit_knows_neither_pytest_nor_the_plugin_and_starts_nothing(path: Pa
 
 @pytest.mark.parametrize("path", pure(), ids=shown)
 def test_pure_modules_know_neither_pytest_nor_the_host_and_start_nothing(path: Path) -> None:
-    above = {f"pytest_amap.{name}" for name in WIRING} | {"pytest_amap.host", "pytest_amap.steps"}
-    assert forbidden(path, "pytest", "_pytest", "pytest_html", *STARTERS, *above) == []
+    assert forbidden(path, "pytest", "_pytest", "pytest_html", *STARTERS, *ABOVE_PURE) == []
 
 
 @pytest.mark.parametrize("path", modules("pytest_amap", "host"), ids=shown)
 def test_the_host_layer_knows_no_pytest_and_nothing_above_it(path: Path) -> None:
     """It takes the options and the run as values that are made above it."""
     starters = STARTERS - ({"subprocess"} if path.stem == "process" else set())
-    above = {f"pytest_amap.{name}" for name in PYTEST_LAYER - {"options"}} | {"pytest_amap.steps"}
-    assert forbidden(path, "pytest", "_pytest", *starters, *above) == []
+    assert forbidden(path, "pytest", "_pytest", *starters, *ABOVE_HOST) == []
 
 
 @pytest.mark.parametrize("path", modules("pytest_amap", "checks"), ids=shown)
 def test_checks_know_neither_pytest_nor_processes(path: Path) -> None:
-    above = {f"pytest_amap.{name}" for name in PYTEST_LAYER - {"options"}} | {"pytest_amap.steps"}
-    assert forbidden(path, "pytest", "_pytest", *STARTERS, *above) == []
+    assert forbidden(path, "pytest", "_pytest", *STARTERS, *ABOVE_HOST) == []
 
 
 @pytest.mark.parametrize("path", modules("pytest_amap", "rehearsal"), ids=shown)
@@ -116,8 +110,8 @@ def test_the_rest_reaches_the_rehearsal_as_a_program_alone(path: Path) -> None:
 
 
 def test_only_the_pytest_layer_imports_pytest() -> None:
-    found = {path.stem for path in sorted(PACKAGE.glob("*.py")) if forbidden(path, "pytest", "_pytest")}
-    assert found <= PYTEST_LAYER
+    below = [p for p in modules("pytest_amap") if p.relative_to(PACKAGE).parts[0] not in PYTEST_LAYER]
+    assert [shown(path) for path in below if forbidden(path, "pytest", "_pytest")] == []
 
 
 def starts(path: Path) -> list[str]:
@@ -146,7 +140,7 @@ def test_the_scan_sees_what_it_is_for(tmp_path: Path) -> None:
     assert "subprocess" in imports(sample)
     assert forbidden(PACKAGE / "plugin.py", "pytest")
     assert forbidden(PACKAGE / "steps" / "gateway.py", "pytest_amap.checks.unknown_6")
-    assert not forbidden(PACKAGE / "host" / "lab.py", "pytest_amap.run"), "a TYPE_CHECKING block counts"
+    assert not forbidden(PACKAGE / "host" / "lab.py", "pytest_amap.host.run"), "a TYPE_CHECKING block counts"
 
 
 WITHOUT = """
@@ -177,7 +171,7 @@ def run_without(names: tuple[str, ...], code: str) -> str:
 @pytest.mark.parametrize(
     "code",
     [
-        "import pytest_amap.plugin, pytest_amap.replay",
+        "import pytest_amap.plugin, pytest_amap.session.replay",
         "sys.exit(pytest.main(['--version', '-p', 'pytest_amap.plugin', '-p', 'no:cacheprovider']))",
         f"for name in {sorted(path.stem for path in modules('pytest_amap', 'checks'))}:\n"
         "    importlib.import_module(f'pytest_amap.checks.{name}')",
@@ -190,5 +184,5 @@ def test_a_replay_needs_nothing_that_only_linux_has(code: str) -> None:
 
 def test_verify_needs_neither_pytest_nor_linux() -> None:
     """`amap verify` is for an auditor who has this package and Python alone."""
-    code = "block()\nfrom pytest_amap import cli\nassert cli.main(['verify', '/nowhere']) == 1"
+    code = "block()\nfrom pytest_amap.cli.main import main\nassert main(['verify', '/nowhere']) == 1"
     assert run_without((*LINUX_ONLY, "pytest", "_pytest", "yaml"), code) == ""

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_amap.evidence.recorded import EvidenceError
 from pytest_amap.host import intents
-from pytest_amap.recorded import EvidenceError
 
 
 def test_an_announcement_is_there_until_it_is_removed(tmp_path: Path) -> None:

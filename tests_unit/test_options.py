@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from plugin_bench import FAILS, PASSES, Bench
 
-from pytest_amap import options
 from pytest_amap.options import Options
+from pytest_amap.session import settings
 
 pytest_plugins = ["pytester"]
 
@@ -22,7 +22,7 @@ def pytest_addoption(parser):
 """
 
 NO_EFFECT = """
-from pytest_amap import rehearse
+from pytest_amap.session import rehearse
 from pytest_amap.host import process
 
 def touch(*args, **kwargs):
@@ -48,14 +48,14 @@ def bench(pytester: pytest.Pytester) -> Bench:
 
 
 def resolved(pytester: pytest.Pytester, *args: str) -> Options:
-    return options.resolve(pytester.parseconfig("-p", "pytest_amap.plugin", *args))
+    return settings.resolve(pytester.parseconfig("-p", "pytest_amap.plugin", *args))
 
 
 def test_the_home_is_cli_then_environment_then_ini(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     pytester.makeini("[pytest]\namap_home = /from/ini\n")
-    monkeypatch.delenv(options.HOME, raising=False)
+    monkeypatch.delenv(settings.HOME, raising=False)
     assert resolved(pytester).home == "/from/ini"
-    monkeypatch.setenv(options.HOME, "/from/environment")
+    monkeypatch.setenv(settings.HOME, "/from/environment")
     assert resolved(pytester).home == "/from/environment"
     assert resolved(pytester, "--amap-home", "/from/cli").home == "/from/cli"
     assert resolved(pytester, "--amap-home", "from-cli").home == str(pytester.path / "from-cli")

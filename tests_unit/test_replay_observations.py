@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from pytest_amap import recollect
 from pytest_amap.catalogue import L1
-from pytest_amap.check import returned
+from pytest_amap.evidence import recollect
+from pytest_amap.evidence.recorded import EvidenceError, RecordedRun, read_run
 from pytest_amap.observations import Ran, Read, build, plain, referring
-from pytest_amap.recorded import EvidenceError, RecordedRun, read_run
+from pytest_amap.session.check import returned
 from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, Part, verdict
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "evidence"

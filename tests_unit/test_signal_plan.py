@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from pytest_amap import interrupts
-from pytest_amap.interrupts import SIGNALS, Interrupts
+from pytest_amap.session import interrupts
+from pytest_amap.session.interrupts import SIGNALS, Interrupts
 
 
 class Plan(Interrupts):

@@ -7,8 +7,8 @@ import itertools
 import pytest
 
 from pytest_amap.catalogue import L1
+from pytest_amap.host.run import Run
 from pytest_amap.options import Options
-from pytest_amap.run import Run
 from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, Outcome, Part, exit_code, verdict, worst
 
 

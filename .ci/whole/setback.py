@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from pytest_amap import evidence
+from pytest_amap.evidence import store
 
 SOONEST = 10
-_true_clock, _asked = evidence.now, [0]
+_true_clock, _asked = store.now, [0]
 
 
 def _set_back() -> datetime:
@@ -15,4 +15,4 @@ def _set_back() -> datetime:
     return _true_clock() - (timedelta(hours=1) if _asked[0] > SOONEST else timedelta())
 
 
-evidence.now = _set_back
+store.now = _set_back

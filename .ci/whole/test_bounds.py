@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from pytest_amap import chain, verify
 from pytest_amap.commands import Command
-from pytest_amap.evidence import Evidence
+from pytest_amap.evidence import chain, verify
+from pytest_amap.evidence.redaction import Redactor
+from pytest_amap.evidence.store import Evidence
 from pytest_amap.host import process
 from pytest_amap.host.host import Host
-from pytest_amap.redaction import Redactor
 from pytest_amap.report import page_records
 
 KEY = "sk-canary-7Zq9+Of/A=Wm2xLk4vT8bRf6YhPd3"

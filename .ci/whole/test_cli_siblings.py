@@ -11,7 +11,7 @@ import pytest
 
 from kit import siblings
 from kit.siblings import Pin
-from pytest_amap import cli_siblings
+from pytest_amap.cli import siblings as cli_siblings
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git on PATH")
 

@@ -27,7 +27,7 @@ from victims import (
     victim,
 )
 
-from pytest_amap import chain, recorded, verify
+from pytest_amap.evidence import chain, recorded, verify
 
 Copied = Callable[..., Path]
 HERE = str(Path(__file__).parent)

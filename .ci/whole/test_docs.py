@@ -86,7 +86,7 @@ def test_amap_command_line(document: str, line: str) -> None:
         if not re.fullmatch(r"[a-z]+", word) or len(command) == (2 if command[:1] == ["kit"] else 1):
             break
         command.append(word)
-    offered = set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", helped("-m", "pytest_amap.cli", *command)))
+    offered = set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", helped("-m", "pytest_amap.cli.main", *command)))
     assert {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)} <= offered
 
 

@@ -16,10 +16,10 @@ import pytest
 from rehearsing import Rehearsal, copy_home, rehearse
 
 from pytest_amap.catalogue import L1
-from pytest_amap.recollect import Cut, Observations, result_of
-from pytest_amap.recorded import read_run
+from pytest_amap.evidence.recollect import Cut, Observations, result_of
+from pytest_amap.evidence.recorded import read_run
+from pytest_amap.evidence.verify import problems
 from pytest_amap.rehearsal.faults import FAULTS, PASS, Fault
-from pytest_amap.verify import problems
 
 WORLDS = 3
 """Side by side: more than cores, for half of the time a run waits."""

@@ -28,7 +28,7 @@ from victims import (
     victim,
 )
 
-from pytest_amap import verify
+from pytest_amap.evidence import verify
 
 Copied = Callable[..., Path]
 SETTINGS = "settings.beta"

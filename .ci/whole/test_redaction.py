@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_amap.redaction import Redactor, refuse
+from pytest_amap.evidence.redaction import Redactor, refuse
 
 PLAIN = "sk-canary-api03-Zq8vN1mXw7Lr2KtY5Hs9Bd4Fg6Jc3Pe0-AaTqRrUu"
 ODD = "k\"e\\y+with/odd=chars&<and> 'quotes'$and`more`~0123456789"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rehearsing import CHECKOUT, Rehearsal, rehearse
 
-from pytest_amap import verify
+from pytest_amap.evidence import verify
 
 FAULTS = {
     "inbox-writable": "pass_criterion_3 or unknown_2",

@@ -25,8 +25,8 @@ from replay_bench import (
     seen_of,
 )
 
-from pytest_amap import verify
 from pytest_amap.catalogue import L1
+from pytest_amap.evidence import verify
 
 PASS_OF_EXAMPLE = "unknown_2"
 

@@ -11,7 +11,7 @@ from typing import Any
 from rehearsing import Rehearsal, rehearse
 from victims import assert_as_it_was, assert_clean, assert_unaltered, evidence, frozen, labels, newest, records, victim
 
-from pytest_amap import recorded
+from pytest_amap.evidence import recorded
 
 Copied = Callable[..., Path]
 ACTS = {"build", "create", "import", "update", "lint", "start", "stop", "delete", "build.sh", "run.sh"}

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from rehearsing import CANNOT_ENTER, Rehearsal, rehearse
 
-from pytest_amap.redaction import Redactor
+from pytest_amap.evidence.redaction import Redactor
 
 CANARY = "sk-ant-api03-Canary+Of/A=Key_7Zq9-Wm2x'Lk4vT8bRf6Yh"
 KEY = "ANTHROPIC_API_KEY"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_amap.redaction import Redactor
+from pytest_amap.evidence.redaction import Redactor
 
 pytest_plugins = ["pytester"]
 
@@ -14,8 +14,8 @@ NAME, CANARY = "ANTHROPIC_API_KEY", "sk-canary-7Zq9+Of/A=Wm2xLk4vT8bRf6YhPd3"
 
 CONFTEST = f"""
 import pytest
-from pytest_amap.redacted_reports import RedactedReports
-from pytest_amap.redaction import Redactor
+from pytest_amap.session.redacted_reports import RedactedReports
+from pytest_amap.evidence.redaction import Redactor
 
 CANARY = "{CANARY}"
 

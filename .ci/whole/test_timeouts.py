@@ -9,7 +9,7 @@ import pytest
 from rehearsing import Rehearsal, rehearse
 from victims import assert_as_it_was, assert_nothing_outlives, victim
 
-from pytest_amap import verify
+from pytest_amap.evidence import verify
 
 Copied = Callable[..., Path]
 HERE = str(Path(__file__).parent)

@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 
-from pytest_amap import evidence, verify
 from pytest_amap.catalogue import L1
-from pytest_amap.evidence import Evidence
-from pytest_amap.redaction import Redactor
+from pytest_amap.evidence import verify
+from pytest_amap.evidence.redaction import Redactor
+from pytest_amap.evidence.store import Evidence
 from pytest_amap.report import ctrf
 from pytest_amap.report.statement import statement
 from pytest_amap.results import CheckResult, RunResult, StepResult
@@ -304,7 +304,7 @@ def test_verify_of_an_abandoned_run(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 def test_verify_of_times_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     moment = datetime(2026, 11, 29, 12, tzinfo=UTC)
-    monkeypatch.setattr(evidence, "now", lambda: moment)
+    monkeypatch.setattr("pytest_amap.evidence.store.now", lambda: moment)
     store = Evidence.open(tmp_path / "e", Redactor({}), host="live")
     record(store, "a")
     moment -= timedelta(seconds=5)

@@ -20,7 +20,7 @@ from typing import IO, Any
 
 from rehearsing import CHECKOUT, Rehearsal, latest
 
-from pytest_amap import recorded, verify
+from pytest_amap.evidence import recorded, verify
 
 FLEET = ("alpha", "beta")
 PROBE = "amap-l1-probe"

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from pytest_amap.commands import Command
-from pytest_amap.evidence import Evidence
+from pytest_amap.evidence.recorded import EvidenceError
+from pytest_amap.evidence.store import Evidence
 from pytest_amap.host import files, process
 from pytest_amap.observations import Listing, Ran, Read, Stat, plain
-from pytest_amap.recorded import EvidenceError
 from pytest_amap.results import Wait
 
 Seen = Ran | Read | Listing | Stat

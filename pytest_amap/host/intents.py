@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from pytest_amap import writeonce
+from pytest_amap.evidence import writeonce
 from pytest_amap.host import files
 
 FOLDER = "intents"

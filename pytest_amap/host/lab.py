@@ -17,8 +17,8 @@ from pytest_amap.options import Options
 
 if TYPE_CHECKING:
     from pytest_amap.host.host import Host
+    from pytest_amap.host.run import Run
     from pytest_amap.host.survey import Ground
-    from pytest_amap.run import Run
 
 INBOX, PEER, OUTBOX = (lanes.lane_target(lane) for lane in ("inbox", "peer", "outbox"))
 SUBMIT = f"{lanes.PAYLOAD_TARGET}/bin/inbox-submit"

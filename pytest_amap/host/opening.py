@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_amap import writeonce
 from pytest_amap.commands import Commands
-from pytest_amap.evidence import Evidence, EvidenceError
+from pytest_amap.evidence import writeonce
+from pytest_amap.evidence.redaction import Redactor
+from pytest_amap.evidence.store import Evidence, EvidenceError
 from pytest_amap.host import files, lock, survey
 from pytest_amap.host.host import Host
 from pytest_amap.host.lab import Lab
+from pytest_amap.host.run import Run
 from pytest_amap.options import Options
-from pytest_amap.redaction import Redactor
 from pytest_amap.report import places
-from pytest_amap.run import Run
 
 
 def open_run(run: Run, environ: Mapping[str, str]) -> Lab:

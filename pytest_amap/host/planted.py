@@ -7,8 +7,8 @@ import os
 import re
 from typing import Any
 
-from pytest_amap import writeonce
 from pytest_amap.delegations import Delegation
+from pytest_amap.evidence import writeonce
 from pytest_amap.host import delegating, files, identity
 from pytest_amap.host.lab import Lab
 from pytest_amap.parsers.audit import Placement

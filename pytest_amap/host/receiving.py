@@ -14,11 +14,11 @@ from typing import Any
 from pytest_amap import probes
 from pytest_amap.commands import Command, Look, Planned
 from pytest_amap.delegations import Delegation
+from pytest_amap.evidence.recorded import EvidenceError
 from pytest_amap.host import delegating, intents, sessions
 from pytest_amap.host.lab import Lab, Member
 from pytest_amap.host.standing import standing
 from pytest_amap.parsers import Unreadable, audit, roster
-from pytest_amap.recorded import EvidenceError
 from pytest_amap.rounds import ABSENT, OURS, Restart, Restore, Round, decisive, state_in
 
 STOPPED = "Stopped"

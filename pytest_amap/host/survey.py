@@ -18,7 +18,7 @@ from kit.errors import Refused
 from kit.fleet import Fleet
 from kit.home import Home, check_home
 from kit.siblings import Sibling
-from pytest_amap import redaction
+from pytest_amap.evidence import redaction
 from pytest_amap.host import files, lock, posture_files
 from pytest_amap.options import Options
 from pytest_amap.parsers import Unreadable, versions

@@ -16,14 +16,14 @@ from typing import Any
 
 from kit import commands, policy
 from kit.errors import Refused
-from pytest_amap import writeonce
 from pytest_amap.commands import Command, Look, Planned
+from pytest_amap.evidence import writeonce
+from pytest_amap.evidence.recorded import EvidenceError
 from pytest_amap.host import intents
 from pytest_amap.host.lab import PEER, Lab, Member
 from pytest_amap.host.standing import Standing, listed, standing
 from pytest_amap.observations import Ran
 from pytest_amap.parsers import text
-from pytest_amap.recorded import EvidenceError
 
 NAME = "amap-l1-probe"
 LABEL = "amap.probe"

@@ -13,9 +13,9 @@ from pytest_amap.commands import Command, Look, Planned, unrecorded
 from pytest_amap.failures import StepFailed, StepRefused
 from pytest_amap.host import files, identity, repairing
 from pytest_amap.host.lab import Lab
-from pytest_amap.live import lab_key
 from pytest_amap.observations import Ran
 from pytest_amap.parsers import Unreadable, spec_items, versions
+from pytest_amap.session.live import lab_key
 
 OLDEST = "0.1.2"
 REHEARSAL = "REHEARSAL"

@@ -1,6 +1,6 @@
 """The one test of --only-step N below 8: it does the step and judges nothing."""
 
-from pytest_amap.live import fixtures_of
+from pytest_amap.session.live import fixtures_of
 
 
 def test_only_step(request, pytestconfig):

@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pytest_amap import chain, recorded, writeonce
-from pytest_amap.recorded import EvidenceError, RecordedRun, read_run
-from pytest_amap.redaction import Redactor
+from pytest_amap.evidence import chain, recorded, writeonce
+from pytest_amap.evidence.recorded import EvidenceError, RecordedRun, read_run
+from pytest_amap.evidence.redaction import Redactor
 
 __all__ = ["Evidence", "EvidenceError", "RecordedRun", "now", "read_run"]
 

@@ -13,18 +13,20 @@ from typing import Any
 import pytest
 
 from kit.errors import Refused
-from pytest_amap import page_plugin, redraw, selection
 from pytest_amap.catalogue import L1, Step
+from pytest_amap.evidence.recorded import EvidenceError
 from pytest_amap.failures import StepFailed, StepRefused
 from pytest_amap.host import opening
 from pytest_amap.host.host import Place
 from pytest_amap.host.lab import Lab
+from pytest_amap.host.run import Run
 from pytest_amap.host.survey import KEY
-from pytest_amap.options import Options, looks_only, options_key
-from pytest_amap.recorded import EvidenceError
-from pytest_amap.redacted_reports import RedactedReports
+from pytest_amap.options import Options
 from pytest_amap.results import StepResult
-from pytest_amap.run import Run
+from pytest_amap.session import page_plugin, redraw, selection
+from pytest_amap.session.redacted_reports import RedactedReports
+from pytest_amap.session.refusals import looks_only
+from pytest_amap.session.settings import options_key
 from pytest_amap.verdicts import PASS
 
 run_key = pytest.StashKey[Run]()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,14 +9,14 @@ from typing import Any
 
 from pytest_amap.catalogue import L1
 from pytest_amap.checks import unknown_6
-from pytest_amap.cli import checkout
-from pytest_amap.evidence import Evidence
+from pytest_amap.cli import settings
+from pytest_amap.evidence.store import Evidence
 from pytest_amap.failures import StepFailed
 from pytest_amap.host import lock, opening, survey
 from pytest_amap.host.host import Host
 from pytest_amap.host.lab import Lab
+from pytest_amap.host.run import Run
 from pytest_amap.options import HOME, Options
-from pytest_amap.run import Run
 from pytest_amap.steps.prerequisites import ask_versions
 from pytest_amap.verdicts import PASS
 
@@ -34,7 +33,16 @@ class Unkept(Evidence):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print what is missing or wrong and what to do about it; 0 when a run could begin, else 1."""
-    options = _options(argv)
+    parser = settings.parser("doctor", "Look at what steps 0 and 2 need, without a run; writes nothing.")
+    parser.add_argument("--amap-home", metavar="DIR", help=f"default: ${HOME}, else ini amap_home")
+    parser.add_argument("--fleet", metavar="FILE", help="default: the home's own, else examples/fleet.json")
+    given = parser.parse_args(argv)
+    named = (("--amap-home", given.amap_home), ("--fleet", given.fleet))
+    return settings.act(tell, given.override_ini, *(f"{name}={value}" for name, value in named if value))
+
+
+def tell(options: Options) -> int:
+    """The lines themselves."""
     run = Run(L1, options, ())
     ground = survey.look(options, os.environ)
     lab = Lab(options=options, ground=ground, commands=opening.commands_of(run, ground), run=run)
@@ -84,16 +92,3 @@ def posture(lab: Lab) -> Iterator[Line]:
         good = part.outcome is PASS or part.name == unknown_6.STATEMENT
         told = f"{part.name}: {part.seen}" if part.outcome is PASS else f"{part.outcome} {part.reason}"
         yield good, f"step 2: {told}"
-
-
-def _options(argv: Sequence[str] | None) -> Options:
-    parser = argparse.ArgumentParser(
-        prog="amap doctor",
-        description="Look at what steps 0 and 2 need, with the settings' defaults; writes nothing.",
-    )
-    parser.add_argument("--amap-home", metavar="DIR", default=os.environ.get(HOME, ""), help=f"default: ${HOME}")
-    parser.add_argument("--port", type=int, default=Options.port, help="the gateway's port (default: %(default)s)")
-    arguments = parser.parse_args(argv)
-    home = os.path.abspath(os.path.expanduser(arguments.amap_home)) if arguments.amap_home else ""
-    accepted = os.environ.get("AMAP_POSTURE_ACCEPTED", "").strip()
-    return Options(home=home, shown_home=home, port=arguments.port, posture_accepted=accepted, repository=checkout())

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_amap.chain import RECORD, RUN, SEAL
+from pytest_amap.evidence.chain import RECORD, RUN, SEAL
 
 RESULTS = "results.json"
 LARGEST = 64 << 20

@@ -13,7 +13,7 @@ from pathlib import Path
 from kit import siblings
 from kit.errors import Refused
 from kit.siblings import KINDS, Pin
-from pytest_amap.cli import checkout
+from pytest_amap.cli.main import checkout
 from pytest_amap.host import process
 
 SECONDS = 600.0

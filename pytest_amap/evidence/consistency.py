@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pytest_amap.chain import SEAL, SUMS, digest
-from pytest_amap.recorded import RESULTS
+from pytest_amap.evidence.chain import SEAL, SUMS, digest
+from pytest_amap.evidence.recorded import RESULTS
 from pytest_amap.report.ctrf import STATUSES, TO_EVIDENCE
 from pytest_amap.verdicts import PASS, Outcome, worst
 

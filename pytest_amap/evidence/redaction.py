@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from pytest_amap import secret_forms
+from pytest_amap.evidence import secret_forms
 
 SHORTEST = 8
 """A secret with fewer letters than this would hide innocent text."""

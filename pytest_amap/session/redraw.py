@@ -7,14 +7,14 @@ from pathlib import Path
 
 from kit.errors import Refused
 from kit.home import check_home
-from pytest_amap import earlier, operators_copy
 from pytest_amap.catalogue import L1
-from pytest_amap.finish import REPORTS
+from pytest_amap.evidence.recorded import EvidenceError
 from pytest_amap.host import lock, opening, survey
 from pytest_amap.options import Options
-from pytest_amap.recorded import EvidenceError
-from pytest_amap.report import markdown, places
+from pytest_amap.report import earlier, markdown, places
 from pytest_amap.results import RunResult
+from pytest_amap.session import operators_copy
+from pytest_amap.session.finish import REPORTS
 
 PLAN = "step 9: draw the report of the newest run again from its results.json; no command is run, no run is opened"
 

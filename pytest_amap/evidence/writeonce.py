@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from pytest_amap.recorded import EvidenceError
+from pytest_amap.evidence.recorded import EvidenceError
 
 _REMEDIES = {
     errno.ENOSPC: "free some disk space and run again",

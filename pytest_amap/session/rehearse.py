@@ -15,10 +15,11 @@ from types import FrameType
 
 import pytest
 
-from pytest_amap import options as options_module
+from pytest_amap.options import Options
+from pytest_amap.session import refusals, settings
 
 MARK = "AMAP_REHEARSAL_WORLD"
-REHEARSAL = Path(__file__).with_name("rehearsal")
+REHEARSAL = Path(__file__).resolve().parents[1] / "rehearsal"
 RELAYED = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name))
 CANNOT_ENTER = (97, 98, 99)
 SIBLINGS = {
@@ -46,10 +47,10 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
     if config.option.rehearsal and "help" in config.option.fault:
         print(faults(), end="")
         return 0
-    if not (config.option.apply and config.option.rehearsal) or options_module.looks_only(config) or INSIDE:
+    if not (config.option.apply and config.option.rehearsal) or refusals.looks_only(config) or INSIDE:
         return None
-    options = options_module.resolve(config)
-    options_module.refuse(config, options)
+    options = settings.resolve(config)
+    refusals.refuse(config, options)
     known = {line.split()[0] for line in faults().splitlines() if line.strip()} if options.faults else set()
     if unknown := [name for name in options.faults if name not in known]:
         raise pytest.UsageError(f"--fault {unknown[0]}: there is no such fault; --rehearsal --fault help lists them")
@@ -63,7 +64,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
     config.stash[relayed_key] = True
     safe = [] if "" in sys.path or os.getcwd() in sys.path else ["-P"]
     command = [sys.executable, *safe, "-m", "pytest", *map(str, config.invocation_params.args)]
-    return run(settings(config, options), command, str(config.invocation_params.dir))
+    return run(world_settings(config, options), command, str(config.invocation_params.dir))
 
 
 def faults() -> str:
@@ -72,7 +73,7 @@ def faults() -> str:
     return subprocess.run(listing, capture_output=True, text=True, check=True).stdout
 
 
-def settings(config: pytest.Config, options: options_module.Options) -> dict[str, object]:
+def world_settings(config: pytest.Config, options: Options) -> dict[str, object]:
     """What the launcher needs to know, as JSON."""
     home = (
         Path(os.path.abspath(os.path.expanduser(config.option.amap_home))) if config.option.amap_home else fresh_home()

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 import pytest
 
-from pytest_amap import plans, redraw, selection
 from pytest_amap.catalogue import L1
 from pytest_amap.commands import Command, Look, Planned
-from pytest_amap.options import Options, options_key
+from pytest_amap.options import Options
+from pytest_amap.session import plans, redraw, selection
+from pytest_amap.session.settings import options_key
 
 LAST = "dry run: nothing was run or written; add --apply to run"
 

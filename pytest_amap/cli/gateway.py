@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Iterator, Sequence
 
 from kit.gateway import FRAGMENT
-from pytest_amap import gateway_merge
 from pytest_amap.checks import unknown_6
-from pytest_amap.cli import checkout
+from pytest_amap.cli import gateway_merge, settings
 from pytest_amap.host import posture_files, process
 from pytest_amap.host.posture_files import GatewayFiles
 from pytest_amap.options import Options
 from pytest_amap.parsers import units
-from pytest_amap.plans import Book
+from pytest_amap.session.plans import Book
 
 RESTART = "systemctl --user restart openshell-gateway"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print fragment, findings and merge; 0 when the files hold the whole posture, else 1."""
-    parser = argparse.ArgumentParser(
-        prog="amap gateway", description="What gateway.toml must hold, what it holds, and the merge. Changes nothing."
-    )
-    parser.add_argument("--port", type=int, default=Options.port, help="the gateway's port (default: %(default)s)")
-    options = Options(port=parser.parse_args(argv).port, repository=checkout())
+    parser = settings.parser("gateway", "What gateway.toml must hold, what it holds, and the merge. Changes nothing.")
+    return settings.act(tell, parser.parse_args(argv).override_ini)
+
+
+def tell(options: Options) -> int:
+    """Fragment, findings and merge themselves."""
     found = posture_files.locate(os.environ, service(options))
     holds = not found.unread and all(finding.ok for finding in found.findings(options.port))
     for line in [*findings(found, options.port), *fragment(), *merge(found, holds)]:

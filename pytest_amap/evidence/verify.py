@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_amap import chain, consistency, recorded
-from pytest_amap.recorded import EvidenceError
+from pytest_amap.evidence import chain, consistency, recorded
+from pytest_amap.evidence.recorded import EvidenceError
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _OWN = (chain.SEAL, chain.SUMS)

@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
-from pytest_amap import recollect, selection, verify
 from pytest_amap.catalogue import L1, Suite
+from pytest_amap.evidence import recollect, verify
+from pytest_amap.evidence.recorded import EvidenceError, read_run
+from pytest_amap.host.run import Run
 from pytest_amap.options import Options
-from pytest_amap.recorded import EvidenceError, read_run
 from pytest_amap.report.prose import BROKEN
 from pytest_amap.results import RunResult, StepResult
-from pytest_amap.run import Run
+from pytest_amap.session import selection
 from pytest_amap.verdicts import FAIL
 
 STEPS = "pytest_amap.steps."

@@ -14,8 +14,8 @@ from pytest_amap.checks import unknown_6
 from pytest_amap.commands import Planned
 from pytest_amap.host import opening, survey
 from pytest_amap.host.lab import Lab
+from pytest_amap.host.run import Run
 from pytest_amap.options import Options
-from pytest_amap.run import Run
 from pytest_amap.steps import delegating, image, prepare, prerequisites, recording, routing, sandboxes
 
 STEPS: dict[str, Callable[[Lab], Iterable[Planned]]] = {

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_amap.catalogue import Suite
-from pytest_amap.evidence import Evidence
+from pytest_amap.evidence.store import Evidence
 from pytest_amap.host.files import stamp
 from pytest_amap.host.host import Host
 from pytest_amap.options import Options

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_amap.catalogue import L1
-from pytest_amap.recollect import result_of
-from pytest_amap.recorded import EvidenceError, read_run
+from pytest_amap.evidence.recollect import result_of
+from pytest_amap.evidence.recorded import EvidenceError, read_run
 from pytest_amap.report import markdown
 
 

@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 COMMANDS = {
-    "verify": ("is a run's evidence whole and unchanged?", "pytest_amap.verify"),
-    "report": ("the Markdown report, made again from a run's evidence", "pytest_amap.cli_report"),
+    "verify": ("is a run's evidence whole and unchanged?", "pytest_amap.evidence.verify"),
+    "report": ("the Markdown report, made again from a run's evidence", "pytest_amap.cli.report"),
     "kit": ("render and write the files of the runbook's steps 3 and 5", "kit.cli"),
-    "gateway": ("what gateway.toml must hold, what it holds, and the exact merge", "pytest_amap.cli_gateway"),
-    "doctor": ("look at what steps 0 and 2 need, without a run", "pytest_amap.cli_doctor"),
-    "siblings": ("clone or fetch the sibling checkouts at their pins", "pytest_amap.cli_siblings"),
+    "gateway": ("what gateway.toml must hold, what it holds, and the exact merge", "pytest_amap.cli.gateway"),
+    "doctor": ("look at what steps 0 and 2 need, without a run", "pytest_amap.cli.doctor"),
+    "siblings": ("clone or fetch the sibling checkouts at their pins", "pytest_amap.cli.siblings"),
 }
 """Word: what `amap --help` says of it, and the module whose main(argv) does it."""
 
@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def checkout() -> Path:
     """The checkout this package lies in; for an installed package, the current directory."""
-    beside = Path(__file__).absolute().parents[1]
+    beside = Path(__file__).absolute().parents[2]
     return beside if (beside / "tests_live").is_dir() else Path.cwd()
 
 

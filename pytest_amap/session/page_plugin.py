@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from pytest_amap.host.run import Run
 from pytest_amap.report import places
 from pytest_amap.results import RunResult
-from pytest_amap.run import Run
 
 NAME = "report.html"
 

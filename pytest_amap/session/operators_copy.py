@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from pytest_amap.chain import digest
+from pytest_amap.evidence.chain import digest
 
 DRAWN = "drafts.sha256"
 """Below evidence/: the digest of every text that was put into the copy, one a line, also of one drawn again."""

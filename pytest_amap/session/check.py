@@ -9,11 +9,11 @@ from typing import Any, NoReturn, TypeVar
 
 import pytest
 
-from pytest_amap import selection
-from pytest_amap.live import run_key
+from pytest_amap.evidence.recorded import EvidenceError
+from pytest_amap.host.run import Run
 from pytest_amap.observations import referring
-from pytest_amap.recorded import EvidenceError
-from pytest_amap.run import Run
+from pytest_amap.session import selection
+from pytest_amap.session.live import run_key
 from pytest_amap.verdicts import FAIL, UNKNOWN, Part
 
 T = TypeVar("T")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_amap.redaction import Redactor
+from pytest_amap.evidence.redaction import Redactor
 
 
 class RedactedReports:

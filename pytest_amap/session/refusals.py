@@ -1,0 +1,89 @@
+"""Mixes of options that would break the contract, each refused with what to do instead."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_amap.options import Options
+
+REFUSED_WITH_A_RUN: tuple[tuple[str, object, str], ...] = (
+    ("numprocesses", None, "-n/--dist/--tx: the checks share one host and run in order; drop it"),
+    ("dist", "no", "-n/--dist/--tx: the checks share one host and run in order; drop it"),
+    ("tx", [], "-n/--dist/--tx: the checks share one host and run in order; drop it"),
+    ("forked", False, "--forked: the checks share session fixtures; drop it"),
+    ("reruns", None, "--reruns: a rerun hides a FAIL; drop it and run again with -k"),
+    ("count", None, "--count: each check is asked once a run; drop it"),
+    (
+        "ignore_unknown_dependency",
+        False,
+        "--ignore-unknown-dependency would run a check whose premise is unknown; drop it",
+    ),
+)
+
+FORGETFUL = ("lf", "stepwise", "stepwise_skip", "stepwise_reset")
+"""The last two turn --sw on by themselves, and only later."""
+
+
+def looks_only(config: pytest.Config) -> bool:
+    """Whether pytest was asked to tell about itself, so that no session of ours runs."""
+    names = (
+        "help",
+        "version",
+        "collectonly",
+        "markers",
+        "showfixtures",
+        "show_fixtures_per_test",
+        "setupplan",
+        "cacheshow",
+    )
+    return any(getattr(config.option, name, False) for name in names)
+
+
+def refuse(config: pytest.Config, options: Options) -> None:
+    """UsageError for what would break the contract; each message says what to do instead."""
+    if options.rehearsal and options.replay:
+        raise pytest.UsageError("--rehearsal runs a host and --replay has none: give one of them")
+    if options.faults and not options.rehearsal:
+        raise pytest.UsageError("--fault plants a defect in the rehearsal host: add --rehearsal")
+    if options.apply and options.replay:
+        raise pytest.UsageError("--apply runs commands and --replay runs none: give one of them")
+    if options.from_step is not None and options.only_step is not None:
+        raise pytest.UsageError("--from-step and --only-step exclude each other: give one of them")
+    if options.replay and (options.from_step is not None or options.only_step is not None):
+        raise pytest.UsageError("--replay runs no step: drop --from-step and --only-step; -k selects checks")
+    if not (options.apply or options.replay) or looks_only(config):
+        return
+    for name, harmless, way_out in REFUSED_WITH_A_RUN:
+        value = getattr(config.option, name, harmless)
+        if value not in (harmless, None, False, 0, 1 if name == "count" else None):
+            raise pytest.UsageError(f"{'--apply' if options.apply else '--replay'} refuses {way_out}")
+    if not options.apply:
+        return
+    for plugin, mark in (("pytest_dependency", "dependency"), ("pytest_timeout", "timeout")):
+        manager = config.pluginmanager
+        if (
+            manager.is_blocked(mark)
+            or manager.is_blocked(plugin)
+            or not (manager.has_plugin(mark) or manager.has_plugin(plugin))
+        ):
+            raise pytest.UsageError(
+                f"--apply needs pytest-{mark}, and -p no:{mark} (or its absence) takes it away: load it again"
+            )
+    if any(getattr(config.option, name, False) for name in FORGETFUL):
+        raise pytest.UsageError(
+            f"--apply refuses --lf and --sw: they forget a check that is UNKNOWN; {selecting_not_pass(options)}"
+        )
+
+
+def selecting_not_pass(options: Options) -> str:
+    """For --lf: the -k that selects what was not PASS in the newest run of this home."""
+    try:
+        newest = Path(options.home) / "evidence" / "latest" / "results.json"
+        tests = json.loads(newest.read_text())["results"]["tests"]
+        names = [test["name"] for test in tests if test["rawStatus"] != "PASS"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return "select with -k instead"
+    return f"give -k '{' or '.join(names)}' instead" if names else "nothing of the newest run is short of PASS"
