@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_amap.catalogue import L1
-from pytest_amap.report import ctrf
+from pytest_amap.evidence import ctrf
 from pytest_amap.results import (
     CheckResult,
     Declared,

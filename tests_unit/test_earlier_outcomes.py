@@ -10,7 +10,8 @@ import pytest
 from report_sample import check_result, only, run_of
 
 from pytest_amap.catalogue import L1
-from pytest_amap.report import ctrf, earlier
+from pytest_amap.evidence import ctrf
+from pytest_amap.report import earlier
 from pytest_amap.results import Fact, RunResult
 from pytest_amap.verdicts import FAIL, PASS, UNKNOWN
 

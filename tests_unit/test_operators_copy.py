@@ -12,10 +12,11 @@ import pytest
 from report_sample import only, rehearsal_of, run_of
 
 from pytest_amap.catalogue import L1
+from pytest_amap.evidence import ctrf
 from pytest_amap.evidence.recorded import EvidenceError
 from pytest_amap.host import lock
 from pytest_amap.options import Options
-from pytest_amap.report import ctrf, markdown
+from pytest_amap.report import markdown
 from pytest_amap.results import RunResult
 from pytest_amap.session import operators_copy
 from pytest_amap.session.redraw import redraw

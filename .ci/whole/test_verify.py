@@ -18,10 +18,9 @@ from typing import Any
 import pytest
 
 from pytest_amap.catalogue import L1
-from pytest_amap.evidence import verify
+from pytest_amap.evidence import ctrf, verify
 from pytest_amap.evidence.redaction import Redactor
 from pytest_amap.evidence.store import Evidence
-from pytest_amap.report import ctrf
 from pytest_amap.report.statement import statement
 from pytest_amap.results import CheckResult, RunResult, StepResult
 from pytest_amap.verdicts import PASS, Part

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pytest_amap.evidence.chain import SEAL, SUMS, digest
+from pytest_amap.evidence.ctrf import STATUSES, TO_EVIDENCE
 from pytest_amap.evidence.recorded import RESULTS
-from pytest_amap.report.ctrf import STATUSES, TO_EVIDENCE
 from pytest_amap.verdicts import PASS, Outcome, worst
 
 STATEMENT = "statement.json"

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from pytest_amap.catalogue import Suite
+from pytest_amap.evidence import ctrf
 from pytest_amap.evidence.recorded import RESULTS, EvidenceError, RecordedRun
 from pytest_amap.observations import build
-from pytest_amap.report import ctrf
 from pytest_amap.results import CheckResult, RunResult
 from pytest_amap.verdicts import UNKNOWN, Part, verdict
 

@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from pytest_amap.catalogue import Suite
-from pytest_amap.evidence import recorded
+from pytest_amap.evidence import ctrf, recorded
 from pytest_amap.evidence.recorded import EvidenceError
-from pytest_amap.report import ctrf
 from pytest_amap.results import Earlier, RunResult
 
 IDENTITY = {

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pytest_amap.evidence.ctrf import REHEARSAL
 from pytest_amap.observations import plain
-from pytest_amap.report.ctrf import REHEARSAL
 from pytest_amap.results import RunResult
 from pytest_amap.verdicts import PASS
 

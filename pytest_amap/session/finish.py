@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from pytest_amap.evidence import chain
+from pytest_amap.evidence import chain, ctrf
 from pytest_amap.evidence.store import EvidenceError
 from pytest_amap.host.run import Run
 from pytest_amap.options import Options
-from pytest_amap.report import ctrf, earlier, markdown, places, statement, terminal
+from pytest_amap.report import earlier, markdown, places, statement, terminal
 from pytest_amap.session import operators_copy, page_plugin
 
 RESULTS, STATEMENT, SUMS = "results.json", "statement.json", "SHA256SUMS"

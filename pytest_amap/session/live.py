@@ -18,7 +18,6 @@ from pytest_amap.evidence.recorded import EvidenceError
 from pytest_amap.failures import StepFailed, StepRefused
 from pytest_amap.host import opening
 from pytest_amap.host.host import Place
-from pytest_amap.host.lab import Lab
 from pytest_amap.host.run import Run
 from pytest_amap.host.survey import KEY
 from pytest_amap.options import Options
@@ -27,10 +26,10 @@ from pytest_amap.session import page_plugin, redraw, selection
 from pytest_amap.session.redacted_reports import RedactedReports
 from pytest_amap.session.refusals import looks_only
 from pytest_amap.session.settings import options_key
+from pytest_amap.steps.prerequisites import lab_key
 from pytest_amap.verdicts import PASS
 
 run_key = pytest.StashKey[Run]()
-lab_key = pytest.StashKey[Lab]()
 environ_key = pytest.StashKey[Mapping[str, str]]()
 
 STEP_DONE = PASS

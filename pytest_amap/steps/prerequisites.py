@@ -15,11 +15,11 @@ from pytest_amap.host import files, identity, repairing
 from pytest_amap.host.lab import Lab
 from pytest_amap.observations import Ran
 from pytest_amap.parsers import Unreadable, spec_items, versions
-from pytest_amap.session.live import lab_key
 
 OLDEST = "0.1.2"
 REHEARSAL = "REHEARSAL"
 RESTART = "--restart-policy"
+lab_key = pytest.StashKey[Lab]()
 FLAGS = {"exec": ("--no-tty", "--no-login-shell"), "create": ("--label", RESTART)}
 
 
