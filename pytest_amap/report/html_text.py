@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from html import escape
 from urllib.parse import quote
 
-from pytest_amap.report.text import cut, visible
+from pytest_amap.foreign import cut, visible
 
 LINE = 2000
 TO_EVIDENCE = "../../"

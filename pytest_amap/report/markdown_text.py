@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from pytest_amap.report.text import one_line
+from pytest_amap.foreign import one_line
 
 LINE = 1500
 CELL = 400

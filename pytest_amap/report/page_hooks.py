@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from pytest_amap.foreign import cut, visible
 from pytest_amap.report import page
 from pytest_amap.report.html_text import element_id, esc
 from pytest_amap.report.page_records import STREAM, Record
-from pytest_amap.report.text import cut, visible
 from pytest_amap.results import RunResult
 
 _TEST, _VERDICT = 1, 1
