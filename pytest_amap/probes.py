@@ -1,6 +1,7 @@
 """Small programs that try one thing inside a sandbox, and how their answers are read. Pure.
 
-Each is run as `python3 -I -c PROGRAM ARG...` by `sandbox exec`, and prints one line: MARK and a JSON object.
+Each is run as `python3 -I -c PROGRAM ARG...` by `sandbox exec`, and prints one line: MARK and a JSON object, in which
+`asked` repeats the arguments: what a profile, an earlier run or another exec printed is no answer to this question.
 Isolated (-I): working directory and home are the agent's, and a json.py or usercustomize.py there would answer for it.
 No line with the mark means that the program did not run to its end, whatever the exit status says.
 Errors are reported by errno name, so that no locale or wording matters.
@@ -8,20 +9,20 @@ Errors are reported by errno name, so that no locale or wording matters.
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Mapping
 from typing import Any
 
 from pytest_amap.observations import Ran
-from pytest_amap.parsers import Unreadable
+from pytest_amap.parsers import Unreadable, documents
+from pytest_amap.parsers.text import lines
 
 MARK = "AMAP-PROBE "
 
 _START = f"""
 import errno, json, os, sys
 def name(e): return errno.errorcode.get(e.errno, type(e).__name__) if isinstance(e, OSError) else type(e).__name__
-def say(**found): print({MARK!r} + json.dumps(found), flush=True)
+def say(**found): print({MARK!r} + json.dumps(dict(found, asked=sys.argv[1:])), flush=True)
 """
 
 
@@ -106,11 +107,11 @@ def fetch(url: str, seconds: int = 15) -> tuple[str, ...]:
 
 
 NODE_FETCH = (
-    "const u=new URL(process.argv[1]);const r=require('https').get(u,{timeout:15000},s=>{"
-    "console.log('AMAP-PROBE '+JSON.stringify({reached:true,status:s.statusCode}));s.destroy();process.exit(0)});"
+    "const a=process.argv.slice(1);"
+    "const say=(f,code)=>{console.log('AMAP-PROBE '+JSON.stringify({...f,asked:a}));process.exit(code)};"
+    "const r=require('https').get(new URL(a[0]),{timeout:15000},s=>say({reached:true,status:s.statusCode},0));"
     "r.on('timeout',()=>r.destroy(new Error('timeout')));"
-    "r.on('error',e=>{console.log('AMAP-PROBE '+JSON.stringify({reached:false,error:e.code||e.message}));"
-    "process.exit(1)});"
+    "r.on('error',e=>say({reached:false,error:e.code||e.message},1));"
 )
 
 
@@ -250,12 +251,23 @@ def turns(home: str, needle: str) -> tuple[str, ...]:
 
 def answer(ran: Ran) -> Mapping[str, Any] | Unreadable:
     """The object a probe printed; Unreadable, with a reason a person understands, when it printed none."""
-    for line in reversed(ran.stdout.splitlines()):
-        if line.startswith(MARK):
-            try:
-                found = json.loads(line[len(MARK) :])
-            except ValueError:
-                break
-            if isinstance(found, dict):
-                return found
-    return Unreadable(f"the probe gave no answer ({ran.said})")
+    found = printed(ran)
+    asked = arguments(ran.argv)
+    if isinstance(found, Unreadable) or asked is None or found.get("asked") == asked:
+        return found
+    return Unreadable("what was printed is no answer to this question")
+
+
+def printed(ran: Ran) -> Mapping[str, Any] | Unreadable:
+    """The one line with the mark: of two answers neither counts."""
+    found = [line[len(MARK) :] for line in lines(ran.stdout) if line.startswith(MARK)]
+    if len(found) > 1:
+        return Unreadable(f"{len(found)} answers were printed, where a probe prints one")
+    read = documents.document(found[0]) if found else None
+    return read if isinstance(read, dict) else Unreadable(f"the probe gave no answer ({ran.said})")
+
+
+def arguments(argv: tuple[str, ...]) -> list[str] | None:
+    """What follows the program's text in a probe's argv; None where there is no such program."""
+    at = next((number for number, word in enumerate(argv) if MARK in word), None)
+    return None if at is None else list(argv[at + 1 :])

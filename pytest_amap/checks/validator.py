@@ -132,7 +132,7 @@ def batches(documents: Iterable[Document]) -> list[str]:
 
 def answer(ran: Ran) -> Answer | Unreadable:
     """The validator's answer, or why there is none."""
-    said = probes.answer(ran)
+    said = probes.printed(ran)
     if isinstance(said, Unreadable):
         return Unreadable(f"validate.py gave no answer ({ran.said})")
     schemas, listed = said.get("prefixes"), said.get("documents")
