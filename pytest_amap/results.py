@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from pytest_amap.catalogue import Check, Suite
 from pytest_amap.verdicts import PASS, UNKNOWN, Outcome, Part
 
+BROKEN = ("failed", "refused")
+"""Outcomes of a step after which nothing that needs it can stand."""
+
 
 @dataclass(frozen=True)
 class StepResult:
@@ -126,7 +129,7 @@ class RunResult:
 
     @property
     def steps_ok(self) -> bool:
-        return all(step.outcome not in ("failed", "refused") for step in self.steps)
+        return all(step.outcome not in BROKEN for step in self.steps)
 
     def counts(self) -> dict[Outcome, int]:
         """How many selected checks have each outcome."""

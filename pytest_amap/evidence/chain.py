@@ -16,6 +16,7 @@ FIRST = "0" * 64
 """`prev` of a run's first record."""
 CAP = 1 << 20
 """Bytes of one output stream that a record keeps; of more it keeps the head and the tail."""
+HOSTS = ("live", "rehearsal")
 SEAL = "seal.json"
 SUMS = "SHA256SUMS"
 RUN = re.compile(r"\d{8}T\d{6}Z(?:-\d{1,2})?")
@@ -76,4 +77,4 @@ def sums(records: Iterable[tuple[str, str]], files: Iterable[tuple[str, str]]) -
     """The bytes of SHA256SUMS: (path relative to evidence/, digest) of the records, (name, digest) of the rest."""
     lines = [f"{value}  ../../{path}\n" for path, value in records]
     lines += [f"{value}  {name}\n" for name, value in sorted(files)]
-    return "".join(lines).encode()
+    return "".join(lines).encode("utf-8", "surrogateescape")

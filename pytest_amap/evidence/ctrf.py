@@ -20,6 +20,11 @@ REHEARSAL = "REHEARSAL: this proves the suite, never an OpenShell host"
 TO_EVIDENCE = "../../"
 """From runs/<run>/ to evidence/."""
 
+CONCLUDED = "concluded"
+"""Label of a run's last record: what the run concluded, so that the head stands for the verdicts, too."""
+
+_LATE = ("cleanup", "report")
+"""Steps that may still fail when the chain is closed."""
 _LISTS: dict[str, Any] = {
     "steps": StepResult,
     "declared": Declared,
@@ -50,6 +55,25 @@ def results(run: RunResult) -> dict[str, Any]:
             "extra": _extra(run),
         },
     }
+
+
+def concluded(document: Mapping[str, Any]) -> dict[str, Any]:
+    """What a run's last record holds of the document that `results` made; raises KeyError or TypeError.
+
+    Everything that a reader may rest on and that no longer changes when the chain is closed.
+    """
+    found = document["results"]
+    extra = found["extra"]
+    return {
+        "checks": [_concluded(test) for test in found["tests"]],
+        "steps": [step for step in extra["steps"] if step["name"] not in _LATE],
+        **{name: extra[name] for name in ("host", "run", "facts", "declared", "posture", "not_checked")},
+    }
+
+
+def _concluded(test: Mapping[str, Any]) -> dict[str, Any]:
+    about = {name: test[name] for name in ("name", "rawStatus", "message")}
+    return about | {name: test["extra"][name] for name in ("selected", "parts", "records")}
 
 
 def read(document: Mapping[str, Any], suite: Suite) -> RunResult:

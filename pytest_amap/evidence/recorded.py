@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_amap.evidence.chain import RECORD, RUN, SEAL
+from pytest_amap.evidence.chain import HOSTS, RECORD, RUN, SEAL
+from pytest_amap.parsers import documents
 
 RESULTS = "results.json"
 LARGEST = 64 << 20
@@ -51,12 +51,18 @@ def read_run(directory: Path) -> RecordedRun:
     records = tuple(Record(path, read_object(root / path)) for path in record_paths(root, run))
     results, seal = (_optional(root / "runs" / run / name) for name in (RESULTS, SEAL))
     marked = [record.data for record in records] + ([seal] if seal else [])
-    return RecordedRun(root, run, str(marked[0].get("host", "")) if marked else "", records, results, seal)
+    host = marked[0].get("host") if marked else ""
+    if host not in ("", *HOSTS):
+        raise EvidenceError(f"run {run} is marked neither {' nor '.join(HOSTS)}: run `amap verify` on the folder")
+    return RecordedRun(root, run, host, records, results, seal)
 
 
 def locate(directory: Path) -> tuple[Path, str]:
     """Evidence folder and run id of `directory`: an evidence folder (its latest run) or one runs/<run>."""
-    place = directory.resolve()
+    try:
+        place = directory.resolve()
+    except (OSError, RuntimeError, ValueError) as error:  # a symlink that leads to itself, or no path at all
+        raise EvidenceError(f"{directory} leads nowhere ({error}): name an evidence folder") from None
     if place.parent.name == "runs" and RUN.fullmatch(place.name) and place.is_dir():
         return place.parent.parent, place.name
     run = _latest(place)
@@ -90,22 +96,43 @@ def record_paths(root: Path, run: str) -> list[str]:
 
 
 def read_object(path: Path) -> dict[str, Any]:
-    """The JSON object in a file of the evidence; raises EvidenceError when it is none.
-
-    A symlink, a pipe or a file larger than any of ours is not opened: evidence comes from anywhere.
-    """
-    try:
-        info = path.lstat()
-        if not stat.S_ISREG(info.st_mode) or info.st_size > LARGEST:
-            raise EvidenceError(f"{path} is no file of at most {LARGEST >> 20} MiB: run `amap verify` on the folder")
-        data = json.loads(path.read_bytes())
-    except OSError as error:
-        raise EvidenceError(f"cannot read {path}: {error.strerror}; check who may read the folder") from None
-    except (ValueError, RecursionError):
-        raise EvidenceError(f"{path} is not JSON: run `amap verify` on the folder to see what changed") from None
-    if not isinstance(data, dict):
+    """The JSON object in a file of the evidence; raises EvidenceError when it is none."""
+    data = json_object(read_bytes(path))
+    if data is None:
         raise EvidenceError(f"{path} holds no JSON object: run `amap verify` on the folder to see what changed")
     return data
+
+
+def read_bytes(path: Path) -> bytes:
+    """What is in a file of the evidence; raises EvidenceError.
+
+    A symlink, a pipe, a device or a file larger than any of ours is not read: evidence comes from anywhere.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        if stat.S_ISREG(path.lstat().st_mode):
+            with os.fdopen(os.open(path, flags), "rb") as file:
+                info = os.fstat(file.fileno())
+                if stat.S_ISREG(info.st_mode) and info.st_size <= LARGEST:
+                    return file.read(LARGEST)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise EvidenceError(f"cannot read {path}: {why}; check who may read the folder") from None
+    raise EvidenceError(f"{path} is no file of at most {LARGEST >> 20} MiB: it is none of a run's")
+
+
+def is_plain(path: Path) -> bool:
+    """Whether it is a file, and no symlink to one."""
+    return path.is_file() and not path.is_symlink()
+
+
+def json_object(data: bytes) -> dict[str, Any] | None:
+    """The JSON object, or None: every reader is to see the same in it, so no key twice, no NaN, nothing but UTF-8."""
+    try:
+        found = documents.document(data.decode("utf-8"), LARGEST)
+    except UnicodeDecodeError:
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _age(run: str) -> tuple[str, int]:
@@ -117,8 +144,8 @@ def _latest(root: Path) -> str | None:
     """What `latest` names, a symlink or a one-line file, or else the newest run."""
     latest = root / "latest"
     try:
-        named = str(latest.readlink()) if latest.is_symlink() else latest.read_text("utf-8").strip()
-    except (OSError, UnicodeDecodeError):
+        named = str(latest.readlink()) if latest.is_symlink() else read_bytes(latest).decode("utf-8").strip()
+    except (OSError, EvidenceError, UnicodeDecodeError):
         newest = runs(root)
         return newest[-1] if newest else None
     run = named.replace("\\", "/").removeprefix("runs/")

@@ -192,10 +192,10 @@ def _abandon(root: Path, run: str) -> bool:
     """Seal what a run that was cut off left behind; False when its seal was there and only lacked the sums."""
     folder = root / "runs" / run
     with writeonce.explained(folder):
-        records = [(path, chain.digest((root / path).read_bytes())) for path in recorded.record_paths(root, run)]
+        records = [(path, _digest(root / path)) for path in recorded.record_paths(root, run)]
         for part in [*folder.glob(".*.part"), *root.glob(f"step-*/.{run}-*.part")]:
             part.unlink()
-        names = [path.name for path in folder.iterdir() if path.is_file() and path.name != chain.SEAL]
+        names = [path.name for path in folder.iterdir() if recorded.is_plain(path) and path.name != chain.SEAL]
     if (folder / chain.SEAL).exists():
         _sum(root, run, records, names)
         return False
@@ -238,8 +238,7 @@ def _sum(root: Path, run: str, records: Sequence[tuple[str, str]], reports: Iter
 
 
 def _digest(path: Path) -> str:
-    with writeonce.explained(path):
-        return chain.digest(path.read_bytes())
+    return chain.digest(recorded.read_bytes(path))
 
 
 def _holds(path: Path, digest: str) -> bool:

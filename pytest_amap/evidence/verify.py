@@ -7,43 +7,49 @@ the statement showed, with the one printed here.
 from __future__ import annotations
 
 import argparse
-import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pytest_amap.evidence import chain, consistency, recorded
+from pytest_amap.evidence.ctrf import CONCLUDED
 from pytest_amap.evidence.recorded import EvidenceError
+from pytest_amap.foreign import one_line
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _OWN = (chain.SEAL, chain.SUMS)
+LONGEST_LINE = 1000
+
+
+@dataclass(frozen=True)
+class _Record:
+    """One record: its digest and its fields, None where it holds no JSON object."""
+
+    digest: str
+    data: dict[str, Any] | None
 
 
 @dataclass(frozen=True)
 class _Run:
-    """The bytes of one run: its records by path relative to evidence/, and the files of its folder by name."""
+    """One run: its records by path relative to evidence/, and the bytes of its folder's files by name."""
 
     root: Path
     run: str
-    records: Mapping[str, bytes]
+    records: Mapping[str, _Record]
     files: Mapping[str, bytes]
     strange: tuple[str, ...]
     """What stands among its files and is none: folders, symlinks, files of another name."""
 
     @property
     def digests(self) -> dict[str, str]:
-        return {path: chain.digest(data) for path, data in self.records.items()}
+        return {path: record.digest for path, record in self.records.items()}
 
 
 def problems(directory: Path) -> list[str]:
-    """One line for each thing that is wrong with the run `directory` names; none when it is whole."""
-    try:
-        return _problems(_load(directory))
-    except EvidenceError as error:
-        return [str(error)]
+    """One printable line for each thing that is wrong with the run `directory` names; none when it is whole."""
+    return _looked_at(directory)[0]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -53,35 +59,52 @@ def main(argv: Sequence[str] | None = None) -> int:
         "directory", metavar="DIR", type=Path, help="an evidence folder (its latest run), or one runs/<run>"
     )
     directory = parser.parse_args(argv).directory
-    try:
-        run = _load(directory)
-    except EvidenceError as error:
-        print(error)
-        return 1
-    found = _problems(run)
-    for line in found or [_whole(run)]:
+    found, run = _looked_at(directory)
+    for line in found if found or run is None else [_whole(run)]:
         print(line)
-    for newer in recorded.runs(run.root)[recorded.runs(run.root).index(run.run) + 1 :]:
+    for newer in _newer(run) if run else ():
         print(f"note: the run {newer} is newer; it was not looked at")
     return 1 if found else 0
+
+
+def _looked_at(directory: Path) -> tuple[list[str], _Run | None]:
+    """The problems, and the run if it could be read. Names and values in it are anybody's, so no line is raw."""
+    run = None
+    try:
+        run = _load(directory)
+        found = _problems(run)
+    except EvidenceError as error:
+        found = [str(error)]
+    return [one_line(line, LONGEST_LINE) for line in found], run
+
+
+def _newer(run: _Run) -> list[str]:
+    """The runs that began after this one."""
+    known = recorded.runs(run.root)
+    return known[known.index(run.run) + 1 :]
 
 
 def _load(directory: Path) -> _Run:
     root, run = recorded.locate(directory)
     folder = root / "runs" / run
+    records = {path: _record(root / path) for path in recorded.record_paths(root, run)}
     try:
         inside = sorted(folder.iterdir())
-        strange = [path for path in inside if path.is_symlink() or not path.is_file()]
-        strange += [path for path in sorted(root.glob(f"step-*/{run}-*")) if not _is_record(path)]
-        records = {path: (root / path).read_bytes() for path in recorded.record_paths(root, run)}
-        files = {path.name: path.read_bytes() for path in inside if path.is_file()}
+        among = [path for path in sorted(root.glob(f"step-*/{run}-*")) if not chain.RECORD.fullmatch(path.name)]
+        strange = [path for path in (*inside, *among) if not recorded.is_plain(path) or path in among]
+        strange += [path for path in sorted(root.glob("step-*")) if path.is_symlink()]
+        files = {path.name: recorded.read_bytes(path) for path in inside if recorded.is_plain(path)}
     except OSError as error:
         raise EvidenceError(f"cannot read {error.filename}: {error.strerror}; check who may read the folder") from None
     return _Run(root, run, records, files, tuple(path.relative_to(root).as_posix() for path in strange))
 
 
-def _is_record(path: Path) -> bool:
-    return chain.RECORD.fullmatch(path.name) is not None and path.is_file() and not path.is_symlink()
+def _record(path: Path) -> _Record:
+    """One record; its output is not kept, which may be large."""
+    data = recorded.read_bytes(path)
+    found = recorded.json_object(data)
+    kept = {name: value for name, value in found.items() if name not in ("stdout", "stderr")} if found else found
+    return _Record(chain.digest(data), kept)
 
 
 def _problems(run: _Run) -> list[str]:
@@ -91,12 +114,15 @@ def _problems(run: _Run) -> list[str]:
         return [*chained, f"not sealed: {len(run.records)} records, {state}"]
     found = [*chained, *_seal(run), *_sums(run)]
     found += [f"{name}: is not a file of this run" for name in run.strange]
-    documents = {name: _json(data) for name, data in run.files.items() if name.endswith(".json")}
-    return found + list(consistency.problems(documents, run.files, run.digests))
+    documents = {name: recorded.json_object(data) for name, data in run.files.items() if name.endswith(".json")}
+    concluded = [
+        record.data for record in run.records.values() if record.data and record.data.get("label") == CONCLUDED
+    ]
+    return found + list(consistency.problems(documents, run.files, run.digests, concluded))
 
 
 def _whole(run: _Run) -> str:
-    seal = _json(run.files[chain.SEAL]) or {}
+    seal = recorded.json_object(run.files[chain.SEAL]) or {}
     host = "REHEARSAL" if seal.get("rehearsal") else seal.get("host", "")
     abandoned = (
         ", abandoned: it was cut off, and sealed by the run after it" if seal.get("state") == "abandoned" else ""
@@ -110,8 +136,8 @@ def _whole(run: _Run) -> str:
 def _chain(run: _Run) -> Iterator[str]:
     """Names, sequence, digests and times of the records."""
     before, last, host = chain.FIRST, "", None
-    for expected, (path, data) in enumerate(run.records.items(), 1):
-        record = _json(data)
+    for expected, (path, kept) in enumerate(run.records.items(), 1):
+        record = kept.data
         if record is None:
             yield f"{path}: is no JSON object"
         else:
@@ -128,7 +154,7 @@ def _chain(run: _Run) -> Iterator[str]:
             if not _TIME.fullmatch(time) or (time < last and not record.get("clock_set_back")):
                 yield f"{path}: its time {time} is before that of the record before it, {last}"
             last = time
-        before = chain.digest(data)
+        before = kept.digest
 
 
 def _about(path: str, record: Mapping[str, Any], run: str) -> Iterator[str]:
@@ -147,19 +173,20 @@ def _about(path: str, record: Mapping[str, Any], run: str) -> Iterator[str]:
 
 def _seal(run: _Run) -> Iterator[str]:
     """The seal against the records and the reports."""
-    seal = _json(run.files.get(chain.SEAL, b""))
+    seal = recorded.json_object(run.files.get(chain.SEAL, b""))
     if seal is None:
         yield f"{chain.SEAL}: is missing or no JSON object"
         return
     digests = list(run.digests.values())
     state = "abandoned" if seal.get("state") == "abandoned" else "sealed"
-    hosts = {(_json(data) or {}).get("host") for data in run.records.values()} or {seal.get("host")}
+    host = str(seal.get("host"))
+    hosts = {str((record.data or {}).get("host")) for record in run.records.values()} or {host}
     due = {"kind": "seal", "run": run.run, "state": state, "count": len(digests)}
     due |= {"head": digests[-1] if digests else chain.FIRST}
     for name, value in due.items():
         if seal.get(name) != value:
             yield f"{chain.SEAL}: expected {name} {value}, saw {seal.get(name)}"
-    if hosts != {seal.get("host")} or (seal.get("host") == "rehearsal") != (seal.get("rehearsal") is True):
+    if hosts != {host} or (host == "rehearsal") != (seal.get("rehearsal") is True):
         yield f"{chain.SEAL}: its host is not that of the records"
     sealed = seal.get("files")
     sealed = sealed if isinstance(sealed, dict) else {}
@@ -178,16 +205,10 @@ def _sums(run: _Run) -> Iterator[str]:
     due, seen = chain.sums(run.digests.items(), files), run.files.get(chain.SUMS, b"")
     if due == seen:
         return
-    differ = Counter(due.splitlines()) - Counter(seen.splitlines())
-    for line in sorted(differ):
-        yield f"{chain.SUMS}: does not hold the sum of {line.decode().split('  ', 1)[1]}"
-    if not differ:
+    lines = set(seen.splitlines(keepends=True))
+    missing = [path for path, value in run.digests.items() if chain.sums([(path, value)], []) not in lines]
+    missing += [name for name, value in files if chain.sums([], [(name, value)]) not in lines]
+    for name in missing:
+        yield f"{chain.SUMS}: does not hold the sum of {name}"
+    if not missing:
         yield f"{chain.SUMS}: was changed: a line was added, moved or written otherwise"
-
-
-def _json(data: bytes) -> dict[str, Any] | None:
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None

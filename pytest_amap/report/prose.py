@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_amap.report.text import listed
-from pytest_amap.results import CheckResult, RunResult, StepResult
+from pytest_amap.results import BROKEN, CheckResult, RunResult, StepResult
 from pytest_amap.verdicts import FAIL, PASS, UNKNOWN
 
 OPEN = "(operator: fill in)"
 """Marks what the run could not know; stands visibly in the report until somebody replaces it."""
-
-BROKEN = ("failed", "refused")
 
 
 def fact(run: RunResult, name: str) -> str:

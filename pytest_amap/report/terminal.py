@@ -9,9 +9,8 @@ import textwrap
 from dataclasses import dataclass, field
 
 from pytest_amap.foreign import one_line
-from pytest_amap.report.prose import BROKEN
 from pytest_amap.report.text import is_rehearsal, seconds_between, span
-from pytest_amap.results import CheckResult, RunResult, StepResult
+from pytest_amap.results import BROKEN, CheckResult, RunResult, StepResult
 from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, Outcome, worst
 
 COLOURS = {PASS: {"green": True}, FAIL: {"red": True}, UNKNOWN: {"yellow": True}}

@@ -12,6 +12,7 @@ import pytest
 
 from pytest_amap.evidence import chain, ctrf
 from pytest_amap.evidence.store import EvidenceError
+from pytest_amap.host.host import Place
 from pytest_amap.host.run import Run
 from pytest_amap.options import Options
 from pytest_amap.report import earlier, markdown, places, statement, terminal
@@ -30,6 +31,9 @@ def close(run: Run) -> None:
             run.cleanup.close()
     except Exception as error:
         cleanup_failed(run, error)
+    if run.host:
+        with run.host.going_on(), run.host.at(Place(9)):
+            run.host.note(ctrf.CONCLUDED, "every step and check", ctrf.concluded(ctrf.results(run.result())))
     try:
         run.head = run.evidence.close_chain()
     except EvidenceError as error:

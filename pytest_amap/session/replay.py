@@ -15,8 +15,7 @@ from pytest_amap.evidence import recollect, verify
 from pytest_amap.evidence.recorded import EvidenceError, read_run
 from pytest_amap.host.run import Run
 from pytest_amap.options import Options
-from pytest_amap.report.prose import BROKEN
-from pytest_amap.results import RunResult, StepResult
+from pytest_amap.results import BROKEN, RunResult, StepResult
 from pytest_amap.session import selection
 from pytest_amap.verdicts import FAIL
 
