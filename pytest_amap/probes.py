@@ -31,9 +31,14 @@ def _program(body: str) -> tuple[str, ...]:
 
 
 def create(path: str, *, remove: bool) -> tuple[str, ...]:
-    """Create `path` anew: errno is None when that worked. `remove` takes it away again and says whether it is gone."""
+    """Create `path` anew: errno is None when that worked. `remove` takes it away again and says whether it is gone.
+
+    `folder` is device and inode of the directory it was tried in: the path alone does not say what stands there.
+    """
     body = """
         path, remove = sys.argv[1], sys.argv[2] == "remove"
+        try: i = os.stat(os.path.dirname(path)); folder = [i.st_dev, i.st_ino]
+        except OSError as e: folder = name(e)
         try:
             os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)); error = None
         except OSError as e: error = name(e)
@@ -42,7 +47,7 @@ def create(path: str, *, remove: bool) -> tuple[str, ...]:
             try: os.unlink(path)
             except OSError as e: pass
             gone = not os.path.lexists(path)
-        say(errno=error, gone=gone, uid=os.getuid(), pid=os.getpid())
+        say(errno=error, gone=gone, folder=folder)
     """
     return (*_program(body), path, "remove" if remove else "leave")
 

@@ -79,16 +79,21 @@ def test_unknown_1_inspects_nothing_where_no_container_is_found(tmp_path: Path) 
     assert_as_planned(lab, host, unknown_1)
 
 
-def writing(lab_path: Path, inbox: Answer, **more: Answer) -> tuple[Lab, ScriptedHost]:
+def writing(lab_path: Path, inbox: Answer | None = None, **more: Answer) -> tuple[Lab, ScriptedHost]:
     named = {name.replace("_", " "): found for name, found in more.items()}
-    return scripted_lab(
-        lab_path,
-        {"write to alpha's inbox": inbox, "write to alpha's outbox": answer(errno=None, gone=True), **named},
-    )
+    lab, host = scripted_lab(lab_path, {"sandbox get alpha": sandbox(), **named})
+    host.answers["write to alpha's inbox"] = inbox or tried_in(lab, "inbox", errno="EROFS")
+    host.answers["write to alpha's outbox"] = tried_in(lab, "outbox", errno=None, gone=True)
+    return lab, host
+
+
+def tried_in(lab: Lab, lane: str, **found: object) -> Ran:
+    info = lab.home.lane("alpha", lane).stat()
+    return answer(folder=[info.st_dev, info.st_ino], **found)
 
 
 def test_unknown_2_tries_both_lanes(tmp_path: Path) -> None:
-    lab, host = writing(tmp_path, answer(errno="EROFS"))
+    lab, host = writing(tmp_path)
     seen = unknown_2.collect(lab.sender)
     assert verdict(unknown_2.judge(seen))[0] is PASS
     assert_as_planned(lab, host, unknown_2)
@@ -180,6 +185,8 @@ def test_unknown_7_asks_both_members(tmp_path: Path) -> None:
         "beta's ids": answer(**ids),
         "beta reads the notice": answer(errno=None, text="{}", mode="600", **ids),
         "beta reads the message": answer(errno=None, text=MESSAGE, mode="644", **ids),
+        "sandbox get alpha": sandbox(),
+        "sandbox get beta": sandbox(name="beta", identity="id-2"),
     }
     lab, host, task = notice_lab(tmp_path, answers)
     for member in ("alpha", "beta"):
@@ -204,7 +211,7 @@ def kernels(lab: Lab, member: str) -> Ran:
 
 
 def fenced_lab(tmp_path: Path) -> tuple[Lab, ScriptedHost]:
-    lab, host = writing(tmp_path, answer(errno="EROFS"))
+    lab, host = writing(tmp_path)
     lab.home.payload.mkdir()
     host.answers |= {
         "sandbox get alpha": sandbox(),

@@ -194,6 +194,7 @@ OPEN = {
     "refused, and the host cannot be looked at": (write(on_host=replace(THERE, kind="unreadable")), "unreadable"),
     "the control does not work": (write(outbox=answer(errno="EACCES")), "EACCES"),
     "the phase cannot be read": (replace(GOOD, phase=ran(exit=1, stderr="Error:   × transport error")), "transport"),
+    "another sandbox has its name": (replace(GOOD, phase=sandbox(identity="id-9")), "not the recorded one"),
     "the gateway is starting again": (replace(GOOD, phase=sandbox("Provisioning")), "Provisioning"),
     "A23 no container": (of_beta(containers=boxes()), "another container context"),
     "docker fails": (of_beta(containers=Boxes(ran(exit=1, stderr="Cannot connect"), ())), "Cannot connect"),

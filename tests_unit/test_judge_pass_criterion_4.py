@@ -56,6 +56,7 @@ NOT_READY = ran(exit=1, stderr="Error:   × sandbox 'alpha' is not ready (phase:
 
 GOOD = Seen(
     member="alpha",
+    id="id-1",
     call=NAME,
     log=ran(OLD + entry(REFUSE)),
     control=answer(reached=True, status=200),
@@ -165,6 +166,8 @@ OPEN = {
     "a rule that is no rule": (but(policy=ran(POLICY.split("    endp")[0].rstrip() + " all\n")), "could not be read"),
     "a rule without endpoints": (but(policy=ran(POLICY.replace("endpoints", "targets"))), "could not be read"),
     "the phase cannot be read": (but(phase=ran("{")), "JSON"),
+    "another sandbox has its name": (but(phase=sandbox(identity="id-9")), "not the recorded one"),
+    "the last used sandbox was shown": (but(phase=sandbox(name="beta")), "not the recorded one"),
     "the sandbox is stopping": (but(phase=sandbox("Stopping")), "Stopping"),
 }
 

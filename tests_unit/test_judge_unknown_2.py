@@ -6,16 +6,23 @@ import json
 from dataclasses import replace
 
 import pytest
+from container_samples import sandbox
 from receiver_samples import answer
 from request_samples import ran
-from writing_samples import ABSENT, ATTEMPT, THERE, but
+from writing_samples import ABSENT, ATTEMPT, LANE, THERE, but, refused
 
 from pytest_amap.checks.unknown_2 import Seen, judge
 from pytest_amap.checks.writing import Attempt
-from pytest_amap.observations import build, plain, referring
+from pytest_amap.observations import Ran, build, plain, referring
 from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, verdict
 
 SILENT = ran()
+
+
+def seen(attempt: Attempt, standing: Ran | None = None) -> Seen:
+    return Seen("alpha", "id-1", attempt, standing or sandbox())
+
+
 HOLDS = {
     "as it should be": ATTEMPT,
     "A49 exec reports late trouble after the answer": but(inbox=replace(ATTEMPT.inbox, exit=1, stderr="Error:   × x")),
@@ -24,8 +31,8 @@ HOLDS = {
     ),
 }
 BROKEN = {
-    "another layer refuses": but(inbox=answer(errno="EACCES", gone=None)),
-    "A29 EPERM is no EROFS": but(inbox=answer(errno="EPERM", gone=None)),
+    "another layer refuses": but(inbox=refused("EACCES")),
+    "A29 EPERM is no EROFS": but(inbox=refused("EPERM")),
     "the write works": but(inbox=answer(errno=None, gone=None), on_host=THERE),
     "the write works, somewhere else": but(inbox=answer(errno=None, gone=None)),
     "A01 silence, and the file is on the host": but(inbox=SILENT, on_host=THERE),
@@ -49,24 +56,49 @@ OPEN = {
     "the control says nothing": (but(outbox=SILENT), "no answer"),
     "the control's file stays": (but(outbox=answer(errno=None, gone=False)), "still there"),
     "the control's file stays on the host": (but(outbox_on_host=THERE), "still there"),
+    "EROFS of a read-only root where no lane is mounted": (but(inbox=refused("EROFS", [9, 2])), "another directory"),
+    "EACCES in a directory that is no lane": (but(inbox=refused("EACCES", [9, 2])), "another directory"),
+    "EROFS, but not where": (but(inbox=refused("EROFS", "ENOENT")), "could not be told"),
+    "EROFS, but the host's lane is a link": (but(inbox_lane=replace(LANE, kind="symlink")), "could not be told"),
+    "EROFS, but the host cannot look": (but(on_host=replace(ABSENT, kind="unreadable")), "unreadable"),
+    "EROFS for a file that was there before": (but(before=THERE, on_host=THERE), "file"),
+    "the control was in another directory": (but(outbox=answer(errno=None, gone=True, folder=[9, 3])), "another dir"),
 }
 
 
 @pytest.mark.parametrize("attempt", HOLDS.values(), ids=HOLDS)
 def test_pass(attempt: Attempt) -> None:
-    assert verdict(judge(Seen(attempt)))[0] is PASS
+    assert verdict(judge(seen(attempt)))[0] is PASS
 
 
 @pytest.mark.parametrize("attempt", BROKEN.values(), ids=BROKEN)
 def test_fail(attempt: Attempt) -> None:
-    assert verdict(judge(Seen(attempt)))[0] is FAIL
+    assert verdict(judge(seen(attempt)))[0] is FAIL
 
 
 @pytest.mark.parametrize(("attempt", "named"), OPEN.values(), ids=OPEN)
 def test_unknown_names_why(attempt: Attempt, named: str) -> None:
-    outcome, reason = verdict(judge(Seen(attempt)))
+    outcome, reason = verdict(judge(seen(attempt)))
     assert outcome is UNKNOWN
     assert named in reason
+
+
+@pytest.mark.parametrize(
+    ("standing", "named"),
+    {
+        "made anew under its name": (sandbox(identity="id-9"), "id-9, which is not the recorded one"),
+        "the last used one was shown": (sandbox(name="beta"), "sandbox beta"),
+        "gone": (ran(exit=1, stderr="Error:   × sandbox not found"), "not found"),
+    }.values(),
+)
+def test_what_another_sandbox_answers_says_nothing(standing: Ran, named: str) -> None:
+    outcome, reason = verdict(judge(seen(ATTEMPT, standing)))
+    assert outcome is UNKNOWN
+    assert named in reason
+
+
+def test_that_it_ended_since_takes_nothing_back() -> None:
+    assert verdict(judge(seen(ATTEMPT, sandbox("Completed"))))[0] is PASS
 
 
 def test_a_place_that_cannot_be_looked_at_is_no_file() -> None:
@@ -74,6 +106,6 @@ def test_a_place_that_cannot_be_looked_at_is_no_file() -> None:
 
 
 def test_it_survives_a_record() -> None:
-    seen = Seen(ATTEMPT)
-    assert build(Seen, json.loads(json.dumps(plain(seen)))) == seen
-    assert referring(seen)["attempt"]["inbox"] == {"record": "step-8/ran.json"}
+    whole = seen(ATTEMPT)
+    assert build(Seen, json.loads(json.dumps(plain(whole)))) == whole
+    assert referring(whole)["attempt"]["inbox"] == {"record": "step-8/ran.json"}

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from container_samples import sandbox
 from receiver_samples import answer, delegation
 from request_samples import N1, ran, read, unread
 
@@ -59,6 +60,8 @@ GOOD = Seen(
     notice=notice(),
     message=message(),
     delegation=delegation(),
+    standing={"alpha": sandbox(), "beta": sandbox(name="beta", identity="id-2")},
+    known={"alpha": "id-1", "beta": "id-2"},
 )
 
 
@@ -111,6 +114,10 @@ OPEN = {
     "the message is not there": (but(message=message(None, "ENOENT")), "ENOENT"),
     "the message probe says nothing": (but(message=ran()), "no answer"),
     "the message has no text": (but(message=message(None)), "no text"),
+    "another sandbox has the receiver's name": (
+        but(standing={"alpha": sandbox(), "beta": sandbox(name="beta", identity="id-9")}),
+        "not the recorded one",
+    ),
 }
 
 

@@ -114,7 +114,11 @@ def box(lab: Lab, member: Member) -> Box:
 
 def judge(seen: Seen) -> list[Part]:
     control = control_part(seen.attempt)
-    parts = [control, only_beside(control.outcome, refused(seen)), still_ready(seen.member, seen.phase)]
+    parts = [
+        control,
+        only_beside(control.outcome, refused(seen)),
+        still_ready(seen.member, seen.boxes[0].id, seen.phase),
+    ]
     for one in seen.boxes:
         parts += [
             mount_flags(one, seen.label_prefix),

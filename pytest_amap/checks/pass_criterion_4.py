@@ -33,6 +33,7 @@ WINDOW = 2000
 @dataclass(frozen=True)
 class Seen:
     member: str
+    id: str
     call: Ran
     log: Ran
     control: Ran
@@ -69,6 +70,7 @@ def collect(sender: Member, profile: Profile) -> Seen:
     allowed = lab.host.run(control(sender, node))
     seen = Seen(
         member=sender.name,
+        id=sender.id,
         call=denied,
         log=log,
         control=allowed,
@@ -107,7 +109,7 @@ def judge(seen: Seen) -> list[Part]:
         only_beside(reached.outcome, refused(seen)),
         only_beside(reached.outcome, logged(seen)),
         rules(seen),
-        still_ready(seen.member, seen.phase),
+        still_ready(seen.member, seen.id, seen.phase),
     ]
 
 

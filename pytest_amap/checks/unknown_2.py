@@ -6,9 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_amap.checks.writing import Attempt, attempt, control_part, planned
+from pytest_amap.checks.standing import recorded
+from pytest_amap.checks.writing import Attempt, attempt, control_part, elsewhere, planned
 from pytest_amap.commands import Planned
 from pytest_amap.judging import decided, only_beside, unknown
+from pytest_amap.observations import Ran
 from pytest_amap.parsers import Unreadable
 from pytest_amap.verdicts import Part
 
@@ -18,22 +20,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Seen:
-    """A write to the inbox, and one to the outbox that must work."""
+    """A write to the inbox, one to the outbox that must work, and whose sandbox it was."""
 
+    member: str
+    id: str
     attempt: Attempt
+    standing: Ran
 
 
 def plan(lab: Lab) -> Iterable[Planned]:
-    return planned(lab.sender, "unknown_2")
+    return [*planned(lab.sender, "unknown_2"), lab.commands.get(lab.sender.name)]
 
 
 def collect(sender: Member) -> Seen:
-    return Seen(attempt(sender, "unknown_2"))
+    tried = attempt(sender, "unknown_2")
+    return Seen(sender.name, sender.id, tried, sender.lab.host.run(sender.lab.commands.get(sender.name)))
 
 
 def judge(seen: Seen) -> list[Part]:
     control = control_part(seen.attempt)
-    return [control, only_beside(control.outcome, errno_part(seen.attempt))]
+    errno = only_beside(control.outcome, errno_part(seen.attempt))
+    return [control, errno, recorded(seen.member, seen.id, seen.standing)]
 
 
 REFUSALS = ("EROFS", "EACCES", "EPERM")
@@ -42,12 +49,19 @@ REFUSALS = ("EROFS", "EACCES", "EPERM")
 
 def errno_part(tried: Attempt) -> Part:
     """Only the probe's own answer counts: an exit status alone says nothing of the errno."""
-    name, want, record = "the errno of a write to the inbox", "EROFS", tried.inbox.record
+    name, want = "the errno of a write to the inbox", "EROFS"
+    records = (tried.inbox.record, tried.on_host.record, tried.inbox_lane.record)
     if tried.created:
-        return decided(name, False, want, "the write worked: the file is on the host", record, tried.on_host.record)
+        return decided(name, False, want, "the write worked: the file is on the host", *records)
     found = tried.errno_of(tried.inbox)
     if isinstance(found, Unreadable):
-        return unknown(name, want, found, record)
-    if found is not None and found not in REFUSALS:
-        return unknown(name, want, f"{found}, which is no refusal", record)
-    return decided(name, found == "EROFS", want, found or "the write worked", record)
+        return unknown(name, want, found, *records)
+    if found is None:
+        return decided(name, False, want, "the write worked", *records)
+    if found not in REFUSALS:
+        return unknown(name, want, f"{found}, which is no refusal", *records)
+    if why := elsewhere(tried.inbox, tried.inbox_lane):
+        return unknown(name, want, f"{found}, but {why}", *records)
+    if tried.on_host.kind != "absent":
+        return unknown(name, want, f"{found}; on the host: {tried.on_host.kind}", *records)
+    return decided(name, found == "EROFS", want, found, *records)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_amap import probes
+from pytest_amap.checks.standing import recorded
 from pytest_amap.commands import Command, Look, Planned
 from pytest_amap.delegations import Delegation
 from pytest_amap.host.delegating import ROUTER
@@ -40,6 +41,9 @@ class Seen:
     notice: Ran
     message: Ran
     delegation: Delegation
+    standing: dict[str, Ran]
+    known: dict[str, str]
+    """Member to `sandbox get` after the probes, and to the id that was recorded."""
 
 
 def plan(lab: Lab) -> Iterable[Planned]:
@@ -50,6 +54,7 @@ def plan(lab: Lab) -> Iterable[Planned]:
         yield lab.commands.policy_of(member.name)
         yield member.probing(probes.ids(), f"{member.name}'s ids")
     yield from reads(lab.receiver, "<notice>")
+    yield from (lab.commands.get(member.name) for member in (lab.sender, lab.receiver))
 
 
 def lanes_to_look_at(lab: Lab, notice: str) -> tuple[str, ...]:
@@ -77,7 +82,20 @@ def collect(lab: Lab, delegation: Delegation) -> Seen:
     effective = {m.name: host.run(lab.commands.policy_of(m.name)) for m in members}
     ids = {m.name: host.run(m.probing(probes.ids(), f"{m.name}'s ids")) for m in members}
     notice, message = (host.run(command) for command in reads(lab.receiver, delegation.notice))
-    return Seen(os.getuid(), os.getgid(), stats, files, effective, ids, router, notice, message, delegation)
+    return Seen(
+        uid=os.getuid(),
+        gid=os.getgid(),
+        stats=stats,
+        files=files,
+        effective=effective,
+        ids=ids,
+        router=router,
+        notice=notice,
+        message=message,
+        delegation=delegation,
+        standing={m.name: host.run(lab.commands.get(m.name)) for m in members},
+        known={m.name: m.id for m in members},
+    )
 
 
 def judge(seen: Seen) -> list[Part]:
@@ -90,7 +108,8 @@ def judge(seen: Seen) -> list[Part]:
             policy_part(seen, f"{member}'s effective policy", ran.stdout if ran.ok else None, ran.said, ran.record)
         )
     parts += [ids_part(seen, member, ran) for member, ran in seen.ids.items()]
-    return [*parts, notice_part(seen), message_part(seen)]
+    parts += [notice_part(seen), message_part(seen)]
+    return [*parts, *(recorded(member, seen.known[member], ran) for member, ran in seen.standing.items())]
 
 
 def want(seen: Seen) -> str:

@@ -23,13 +23,15 @@ INBOX, OUTBOX = "/opt/amap/lanes/inbox", "/opt/amap/lanes/outbox"
 @dataclass(frozen=True)
 class Attempt:
     """`inbox` tried to create a file and leave it, `outbox` created one and removed it; the stats are the host's own
-    look at both places afterwards. `before` is the inbox's place before the attempt."""
+    look at both places afterwards, and at the lanes. `before` is the inbox's place before the attempt."""
 
     inbox: Ran
     outbox: Ran
     before: Stat
     on_host: Stat
     outbox_on_host: Stat
+    inbox_lane: Stat
+    outbox_lane: Stat
 
     @property
     def created(self) -> bool:
@@ -46,6 +48,15 @@ class Attempt:
         return errno if isinstance(errno, (str, type(None))) else Unreadable("the probe named no errno")
 
 
+def elsewhere(ran: Ran, lane: Stat) -> str:
+    """Why the probe was not in the host's lane, or "": any read-only directory at that path would answer EROFS."""
+    found = probes.answer(ran)
+    folder = None if isinstance(found, Unreadable) else found.get("folder")
+    if lane.kind != "directory" or not isinstance(folder, list):
+        return f"whether it was in the host's lane could not be told ({lane.kind} there, {folder or 'nothing'} inside)"
+    return "" if folder == [lane.device, lane.inode] else "it was in another directory than the host's lane"
+
+
 def probe_name(check: str, run: str) -> str:
     """A dot-file, which neither daemon nor router takes for a document; no two checks of a run meet each other's."""
     return f".amap-probe-{check}-{run}"
@@ -60,7 +71,8 @@ def commands(member: Member, name: str) -> tuple[Command, Command]:
 def planned(member: Member, check: str) -> list[Planned]:
     name = probe_name(check, "<run>")
     inbox, outbox = commands(member, name)
-    return [inbox, outbox, *(Look(path, "did anything appear") for path in places(member, name))]
+    looks = [Look(path, "did anything appear") for path in places(member, name)]
+    return [inbox, outbox, *looks, *(Look(os.path.dirname(look.path), "the lane on the host") for look in looks)]
 
 
 def places(member: Member, name: str) -> tuple[str, str]:
@@ -82,6 +94,7 @@ def attempt(member: Member, check: str) -> Attempt:
         before,
         host.stat(inbox_place, "the inbox after the write"),
         host.stat(outbox_place, "the outbox after the write"),
+        *(host.stat(os.path.dirname(place), "the lane on the host") for place in (inbox_place, outbox_place)),
     )
     if tried.created:
         take_away(member, inbox_place)
@@ -99,7 +112,7 @@ def take_away(member: Member, path: str) -> None:
 def control_part(tried: Attempt) -> Part:
     """The positive twin: a sandbox in which nothing works would otherwise refuse everything."""
     name, want = "control: the outbox takes a write", "the write works, and the file is gone again"
-    records = (tried.outbox.record, tried.outbox_on_host.record)
+    records = (tried.outbox.record, tried.outbox_on_host.record, tried.outbox_lane.record)
     answer = probes.answer(tried.outbox)
     if isinstance(answer, Unreadable):
         return unknown(name, want, answer, *records)
@@ -107,4 +120,6 @@ def control_part(tried: Attempt) -> Part:
         return unknown(name, want, f"refused with {answer['errno']}", *records)
     if answer.get("gone") is not True or tried.outbox_on_host.kind != "absent":
         return unknown(name, want, "the probe's file is still there", *records)
+    if why := elsewhere(tried.outbox, tried.outbox_lane):
+        return unknown(name, want, f"it worked, but {why}", *records)
     return Part(name, PASS, want, "it worked and is gone", records)
