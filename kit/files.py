@@ -6,10 +6,11 @@ Files are replaced atomically, never spliced: the router may read selected.json 
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -21,6 +22,7 @@ State = Literal["create", "update", "present"]
 
 _APPLIED: dict[State, str] = {"create": "created", "update": "updated", "present": "present"}
 _DRY: dict[State, str] = {"create": "would create", "update": "would update", "present": "present"}
+MENDED = "mend that and run it again, which writes what is missing"
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -77,7 +79,8 @@ def document(path: Path, text: str) -> Wanted:
 def plan(home: Home, wanted: Iterable[Wanted], notes: Iterable[str] = ()) -> Plan:
     """Compare each wanted path with the disk; Refused names every path that stands in the way."""
     unique = list(dict.fromkeys(wanted))
-    problems = [problem for want in unique if (problem := _problem(want))]
+    looked_at = dict.fromkeys((directory(home.path), *unique))
+    problems = [problem for want in looked_at if (problem := _problem(want))]
     if problems:
         raise Refused("; ".join(problems))
     items = tuple(Item(want, os.path.relpath(want.path, home.path), _state(want, home)) for want in unique)
@@ -149,18 +152,28 @@ def _state(want: Wanted, home: Home) -> State:
         return "create"
     mode = stat.S_IMODE(status.st_mode)
     if want.path == home.path:
-        same = not mode & _WRITABLE_BY_OTHERS  # an operator may have narrowed the home further; that stays
+        same = mode == _home_mode(mode)
     else:
-        same = mode == want.mode and (want.content is None or want.path.read_bytes() == want.content)
+        same = mode == want.mode and (want.content is None or _holds(want.path, want.content, status.st_size))
     return "present" if same else "update"
 
 
+def _holds(path: Path, content: bytes, size: int) -> bool:
+    return size == len(content) and path.read_bytes() == content
+
+
+def _home_mode(mode: int) -> int:
+    """An operator may have narrowed the home; others may not write in it, and its owner must."""
+    return mode & ~_WRITABLE_BY_OTHERS | stat.S_IRWXU
+
+
 def _lstat(path: Path) -> os.stat_result | None:
+    """None: nothing is there, or what stands on the way to it is no directory, which is told of that itself."""
     try:
         return path.lstat()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
     except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+            return None
         raise Refused(f"{path} cannot be looked at ({error.strerror}): make the home yours and accessible") from error
 
 
@@ -173,7 +186,7 @@ def _write_item(home: Home, item: Item) -> None:
     except FileExistsError as error:
         raise Refused(f"{item.wanted.path} was made by somebody else just now: run it again") from error
     except OSError as error:
-        raise Refused(f"{item.name} could not be written ({error.strerror}): mend that and run it again") from error
+        raise Refused(f"{item.wanted.path} could not be written ({error.strerror}): {MENDED}") from error
 
 
 def _write_home(item: Item) -> None:
@@ -182,7 +195,7 @@ def _write_home(item: Item) -> None:
         path.mkdir()
         path.chmod(item.wanted.mode)
     else:
-        path.chmod(stat.S_IMODE(path.lstat().st_mode) & ~_WRITABLE_BY_OTHERS)
+        path.chmod(_home_mode(stat.S_IMODE(path.lstat().st_mode)))
 
 
 def _write(home: Home, item: Item) -> None:
@@ -222,7 +235,9 @@ def _write_directory(parent: int, item: Item) -> None:
 
 
 def _replace(parent: int, name: str, content: bytes, mode: int) -> None:
-    temporary = f".{name}.{os.urandom(4).hex()}.tmp"
+    temporary = f".{name}.tmp"  # one name, so that the next writer takes away what a killed one left
+    with suppress(FileNotFoundError):
+        os.unlink(temporary, dir_fd=parent)
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=parent)
     try:
         with os.fdopen(handle, "wb") as stream:

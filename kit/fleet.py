@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kit import graph, jsontext, names
-from kit.errors import Refused
+from kit.errors import Refused, shown
 
 KEYS = ("version", "workspace", "fleet_domain", "groups", "default_peers", "peers", "task_graph", "task_deny")
 _FOREIGN_KEYS = frozenset(
@@ -70,7 +70,7 @@ def _build(document: Mapping[str, Any], raw: bytes) -> Fleet:
     domain = names.check_domain(_required(document, "fleet_domain"), "fleet_domain")
     declared = graph.read(document)
     if not declared.members:
-        raise Refused("the fleet names no instance: name its members in task_graph or peers")
+        raise Refused("the fleet names no instance: name its members in task_graph, peers or groups")
     tasks = graph.resolve_tasks(declared)
     mail = graph.resolve_mail(declared)
     graph.check_lanes_apart(tasks, mail)
@@ -91,10 +91,12 @@ def _check_keys(document: Mapping[str, Any]) -> None:
         raise Refused(f"{', '.join(foreign)} belong to the manifest of another deployment: give a fleet policy")
     unknown = sorted(key for key in document if key not in KEYS and not key.startswith(("_", "x-")))
     if unknown:
-        raise Refused(f"unknown key {', '.join(unknown)}: known are {', '.join(KEYS)}; own keys start with _ or x-")
+        raise Refused(
+            f"unknown key {', '.join(map(shown, unknown))}: known are {', '.join(KEYS)}; own keys start with _ or x-"
+        )
     version = document.get("version", 1)
     if type(version) is not int or version != 1:
-        raise Refused(f"version is {version!r}: this kit reads version 1")
+        raise Refused(f"version is {shown(version)}: this kit reads version 1")
 
 
 def _required(document: Mapping[str, Any], key: str) -> object:

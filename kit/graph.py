@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kit import names
-from kit.errors import Refused
+from kit.errors import Refused, shown
 
 ANY = "ALLOW_ANY"
 EVERYONE = "@all"
@@ -105,7 +105,7 @@ def _tasks(document: Mapping[str, Any]) -> Graph | None:
     if value == TASKS_ALL:
         return None
     if not isinstance(value, dict):
-        raise Refused(f'task_graph is {value!r}: write an object of recipient to senders, or "{TASKS_ALL}"')
+        raise Refused(f'task_graph is {shown(value)}: write an object of recipient to senders, or "{TASKS_ALL}"')
     return {
         names.check_member(recipient, "task_graph (key)"): _senders(recipient, senders)
         for recipient, senders in value.items()
@@ -116,7 +116,7 @@ def _senders(recipient: str, value: object) -> tuple[str, ...]:
     where = f"task_graph.{recipient}"
     for entry in _strings(value, where):
         if entry == ANY or entry.startswith("@"):
-            raise Refused(f"{where} holds {entry!r}: the task graph takes single members only, so name each")
+            raise Refused(f"{where} holds {shown(entry)}: the task graph takes single members only, so name each")
         if names.check_member(entry, where) == recipient:
             raise Refused(f"{where} holds {recipient} itself: no member tasks itself, so take that entry out")
     return _strings(value, where)
@@ -129,7 +129,9 @@ def _peers(value: object, where: str, groups: Graph) -> tuple[str, ...]:
     for entry in entries:
         if entry.startswith("@"):
             if entry != EVERYONE and entry[1:] not in groups:
-                raise Refused(f"{where} holds {entry!r}, and groups has no such group: declare it or name the members")
+                raise Refused(
+                    f"{where} holds {shown(entry)}, and groups has no such group: declare it or name the members"
+                )
         elif entry != ANY:
             names.check_member(entry, where)
     return entries
@@ -137,30 +139,32 @@ def _peers(value: object, where: str, groups: Graph) -> tuple[str, ...]:
 
 def _group(name: str, value: object) -> tuple[str, ...]:
     if not name or name == "all":
-        raise Refused(f"groups holds the group {name!r}: give it a name, and not all, which stands for every member")
+        raise Refused(
+            f"groups holds the group {shown(name)}: give it a name, and not all, which stands for every member"
+        )
     return tuple(names.check_member(entry, f"groups.{name}") for entry in _strings(value, f"groups.{name}"))
 
 
 def _denied(value: object) -> Iterator[tuple[str, str]]:
     if not isinstance(value, list):
-        raise Refused(f"task_deny is {value!r}: write a list of [sender, recipient] pairs")
+        raise Refused(f"task_deny is {shown(value)}: write a list of [sender, recipient] pairs")
     for index, pair in enumerate(value):
         where = f"task_deny[{index}]"
         if not isinstance(pair, list) or len(pair) != 2 or pair[0] == pair[1]:
-            raise Refused(f"{where} is {pair!r}: write [sender, recipient], two different members")
+            raise Refused(f"{where} is {shown(pair)}: write [sender, recipient], two different members")
         yield names.check_member(pair[0], where), names.check_member(pair[1], where)
 
 
 def _object(document: Mapping[str, Any], key: str) -> dict[str, Any]:
     value = document.get(key, {})
     if not isinstance(value, dict):
-        raise Refused(f"{key} is {value!r}: write an object of name to list of members")
+        raise Refused(f"{key} is {shown(value)}: write an object of name to list of members")
     return value
 
 
 def _strings(value: object, where: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
-        raise Refused(f"{where} is {value!r}: write a list of member names")
+        raise Refused(f"{where} is {shown(value)}: write a list of member names")
     if len(set(value)) != len(value):
         raise Refused(f"{where} names somebody twice: name each once")
     return tuple(value)

@@ -8,9 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from kit.errors import Refused
+from kit.errors import Refused, shown
 
 PROFILE_ID = "amap-claude-code"
+LENGTH = 1024
+"""How many bytes the home's path may have; what lies below it must stay within the system's 4096."""
 
 
 @dataclass(frozen=True)
@@ -92,14 +94,16 @@ class Home:
 def check_home(path: str, avoid: Iterable[Path] = ()) -> Home:
     """The home at `path`, absent or a real directory; Refused when it may not lie there.
 
-    The text must be absolute and normalised, without white space, control characters or ":" (Docker's volume syntax
-    splits there), and may not pass through a symlink: OpenShell takes bind sources as given while the container
-    runtime reports them resolved. It may neither lie in nor contain a directory of `avoid`, by name or by real path.
+    The text must be absolute and normalised, without white space, control characters, ":" or "," (Docker's volume
+    and mount syntax split there), and may not pass through a symlink: OpenShell takes bind sources as given while the
+    container runtime reports them resolved. It may neither lie in nor contain a directory of `avoid`, by name or by
+    real path, and may lie in no git checkout at all, whose cleaning would take the lanes away.
     """
     _check_text(path)
     _check_way(path)
     for other in avoid:
         _check_apart(path, os.path.abspath(other))
+    _check_no_repository(Path(path))
     return Home(Path(path))
 
 
@@ -113,14 +117,16 @@ def check_home_exists(path: str) -> Home:
 
 def _check_text(path: str) -> None:
     remedy = "give the absolute path of a directory of its own, such as /srv/amap"
+    if len(os.fsencode(path)) > LENGTH:
+        raise Refused(f"the home {shown(path)} has more than {LENGTH} bytes: {remedy}")
     if not os.path.isabs(path):
         raise Refused(f"the home {path!r} is not absolute: {remedy}")
     if os.path.normpath(path) != path or path.startswith("//"):
         raise Refused(f"the home {path!r} is not in normal form (no final /, no //, no . or ..): {remedy}")
     if path == "/":
         raise Refused(f"the home may not be /: {remedy}")
-    if ":" in path or not path.isprintable() or any(character.isspace() for character in path):
-        raise Refused(f"the home {path!r} holds a colon, white space or a control character: {remedy}")
+    if ":" in path or "," in path or not path.isprintable() or any(character.isspace() for character in path):
+        raise Refused(f"the home {path!r} holds a colon, a comma, white space or a control character: {remedy}")
 
 
 def _check_way(path: str) -> None:
@@ -146,3 +152,10 @@ def _check_apart(path: str, other: str) -> None:
                 raise Refused(
                     f"the home {path} and the checkout {other} overlap: give a home outside of every checkout"
                 )
+
+
+def _check_no_repository(path: Path) -> None:
+    for place in (path, *path.parents):
+        bare = all(os.path.lexists(place / name) for name in ("HEAD", "objects", "refs"))
+        if bare or os.path.lexists(place / ".git"):
+            raise Refused(f"the home {path} lies in the git checkout {place}: give a home outside of every checkout")

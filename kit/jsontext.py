@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import stat
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from kit.errors import Refused
+from kit.errors import Refused, shown
+
+LIMIT = 16 * 1024 * 1024
+"""No file that the kit reads is larger; a device without an end is."""
 
 
 def render(document: object) -> str:
@@ -29,24 +35,35 @@ def parse_object(raw: bytes, source: str) -> dict[str, Any]:
 def read_bytes(path: Path, remedy: str) -> bytes:
     """The file's bytes; Refused with `remedy` when it is absent or cannot be read."""
     try:
-        return path.read_bytes()
+        return regular_bytes(path)
     except OSError as error:
         raise Refused(f"{path} cannot be read ({error.strerror}): {remedy}") from error
+
+
+def regular_bytes(path: Path) -> bytes:
+    """The bytes of a regular file or a link to one; OSError for what would block or never end, too."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, "No regular file", str(path))
+    with path.open("rb") as stream:
+        content = stream.read(LIMIT + 1)
+    if len(content) > LIMIT:
+        raise OSError(errno.EFBIG, f"More than {LIMIT} bytes", str(path))
+    return content
 
 
 def check_keys(entry: object, keys: Sequence[str], where: str) -> dict[str, Any]:
     """`entry` when it is an object with exactly these keys."""
     if not isinstance(entry, dict) or sorted(entry) != sorted(keys):
-        seen = ", ".join(sorted(entry)) if isinstance(entry, dict) else type(entry).__name__
-        raise Refused(f"{where} must be an object with exactly {', '.join(keys)}, and holds {seen or 'nothing'}")
+        seen = shown(", ".join(sorted(entry))) if isinstance(entry, dict) else type(entry).__name__
+        raise Refused(f"{where} must be an object with exactly {', '.join(keys)}, and holds {seen}: mend the file")
     return entry
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     document = dict(pairs)
     if len(document) != len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError(f"duplicate key {next(key for key in keys if keys.count(key) > 1)!r}")
+        twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
+        raise ValueError(f"duplicate key {shown(twice)}")
     return document
 
 

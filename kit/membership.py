@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -24,9 +25,11 @@ class Member:
 
 def load(path: Path) -> tuple[Member, ...] | None:
     """The recorded members sorted by name; None when no file is there, which is not the same as nobody."""
-    if not path.exists():
+    if not os.path.lexists(path):
         return None
-    return parse(jsontext.read_bytes(path, "make it readable"), str(path))
+    if path.is_symlink():
+        raise Refused(f"{path} is a symlink, which the kit does not follow: put the file itself there")
+    return parse(jsontext.read_bytes(path, "make it a readable file"), str(path))
 
 
 def parse(raw: bytes, source: str) -> tuple[Member, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from kit.errors import Refused
+from kit.errors import Refused, shown
 
 LABEL_LIMIT = 19  # three names and two "--" must fit one DNS label of 63 characters
 LABEL_RULE = f"1 to {LABEL_LIMIT} characters of a-z, 0-9 and single inner hyphens"
@@ -22,7 +22,7 @@ def check_label(value: object, where: str) -> str:
     if not isinstance(value, str):
         raise Refused(f"{where} must be a string, not {type(value).__name__}: write one OpenShell name")
     if len(value) > LABEL_LIMIT or _LABEL.fullmatch(value) is None:
-        raise Refused(f"{where} is {value!r}, which is no OpenShell name: use {LABEL_RULE}")
+        raise Refused(f"{where} is {shown(value)}, which is no OpenShell name: use {LABEL_RULE}")
     return value
 
 
@@ -30,7 +30,7 @@ def check_member(value: object, where: str) -> str:
     """`value` when it may name a fleet member: a label that no throwaway probe of the suite uses."""
     name = check_label(value, where)
     if name in RESERVED_NAMES:
-        raise Refused(f"{where} is {name!r}, a name kept for a throwaway probe: rename that member")
+        raise Refused(f"{where} is {shown(name)}, a name kept for a throwaway probe: rename that member")
     return name
 
 
@@ -39,7 +39,7 @@ def check_domain(value: object, where: str) -> str:
     labels = value.split(".") if isinstance(value, str) else []
     if not labels or len(str(value)) > 253 or any(_DOMAIN_LABEL.fullmatch(label) is None for label in labels):
         raise Refused(
-            f"{where} is {value!r}: write a lower-case domain such as agents.example.org, without port or final dot"
+            f"{where} is {shown(value)}: write a lower-case domain such as agents.example.org, without a port"
         )
     return str(value)
 
@@ -47,14 +47,14 @@ def check_domain(value: object, where: str) -> str:
 def check_word(value: str, what: str) -> str:
     """`value` when it is one printable word: not empty, no white space, no control character."""
     if not value or not value.isprintable() or any(character.isspace() for character in value):
-        raise Refused(f"{what} is {value!r}: give one word without white space or control characters")
+        raise Refused(f"{what} is {shown(value)}: give one word without white space or control characters")
     return value
 
 
 def check_image(value: str) -> str:
     """`value` when it may be an image's name: one word that no command takes for a flag."""
     if check_word(value, "--image").startswith("-"):
-        raise Refused(f"--image is {value!r}, which openshell would take for a flag: give the tag of step 1")
+        raise Refused(f"--image is {shown(value)}, which openshell would take for a flag: give the tag of step 1")
     return value
 
 
@@ -73,10 +73,11 @@ def parse_run_as(text: str) -> RunAs:
     """`UID:GID` in plain decimals, each 1..4294967294; root and anything else is Refused."""
     parts = text.split(":")
     if len(parts) == 2 and "0" in parts:
-        raise Refused(f"--run-as is {text!r}, which names root: give the uid:gid of an ordinary account")
+        raise Refused(f"--run-as is {shown(text)}, which names root: give the uid:gid of an ordinary account")
     if len(parts) != 2 or any(_DECIMAL.fullmatch(part) is None or int(part) > ID_LIMIT for part in parts):
         raise Refused(
-            f'--run-as is {text!r}: give UID:GID as two plain numbers from 1 to {ID_LIMIT}, as in "$(id -u):$(id -g)"'
+            f"--run-as is {shown(text)}: give UID:GID as two plain numbers from 1 to {ID_LIMIT}, "
+            'as in "$(id -u):$(id -g)"'
         )
     return RunAs(*map(int, parts))
 

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
+from kit import jsontext
 from kit.errors import Refused
 from kit.files import Wanted, directory, document
 from kit.home import Home
@@ -42,7 +43,7 @@ def files(home: Home, connector: Path) -> tuple[Wanted, ...]:
     wanted, unread = [], []
     for name, mode, source in sources:
         try:
-            wanted.append(Wanted(home.payload / name, mode, source.read_bytes()))
+            wanted.append(Wanted(home.payload / name, mode, jsontext.regular_bytes(source)))
         except OSError as error:
             unread.append(f"{source} ({error.strerror})")
     if unread:

@@ -38,9 +38,10 @@ def plan(
             f"--run-as is {run_as}, and this process is {caller}: run it as the account the sandboxes will use"
         )
     names.check_image(image)
-    recorded = membership.load(home.membership) or ()
-    wanted_fleet = _fleet_to_install(home, fleet_file, recorded=bool(recorded), examples=examples)
-    membership.check_within(recorded, wanted_fleet)
+    members = membership.load(home.membership) or ()
+    recorded = [member.name for member in members]
+    wanted_fleet = _fleet_to_install(home, fleet_file, recorded=recorded, examples=examples)
+    membership.check_within(members, wanted_fleet)
     payload = payload_files.files(home, connector)
     made = files.plan(
         home,
@@ -57,13 +58,13 @@ def plan(
     notes = (
         *(f"warning: {warning}" for warning in wanted_fleet.warnings),
         *(f"warning: unexpected {stranger}, which every sandbox sees: remove it" for stranger in strangers),
-        *(f"note: {text}" for text in _stale(made, [member.name for member in recorded])),
+        *(f"note: {text}" for text in _stale(made, recorded)),
         *_private_place(home),
     )
     return Plan(home, made.items, notes)
 
 
-def _fleet_to_install(home: Home, source: Path, *, recorded: bool, examples: Path | None) -> Fleet:
+def _fleet_to_install(home: Home, source: Path, *, recorded: list[str], examples: Path | None) -> Fleet:
     """The fleet at `source`, or the installed one where an example says the same; a conflict is Refused."""
     new = fleet.load(source)
     if not home.fleet.is_file():
@@ -79,8 +80,8 @@ def _fleet_to_install(home: Home, source: Path, *, recorded: bool, examples: Pat
         )
     if recorded:
         raise Refused(
-            f"{source} differs from {home.fleet}, for which members are recorded: keep the installed fleet, or delete "
-            f"those sandboxes, {membership.ANEW}"
+            f"{source} differs from {home.fleet}, for which members are recorded ({', '.join(recorded)}): give --fleet "
+            f"{home.fleet} to keep it, or delete those sandboxes, {membership.ANEW}"
         )
     return new
 

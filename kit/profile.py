@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kit import files, jsontext
-from kit.errors import Refused
+from kit.errors import Refused, shown
 from kit.files import Plan, directory, document
 from kit.home import PROFILE_ID, Home
 
@@ -58,14 +58,14 @@ def same(ours: dict[str, Any], listed: dict[str, Any]) -> list[str]:
 def with_resource_version(profile: dict[str, Any], version: object) -> dict[str, Any]:
     """The document of an update; the gateway refuses one without the listed copy's non-zero version."""
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise Refused(f"the listed profile's resource_version is {version!r}, no positive number: list them again")
+        raise Refused(f"the listed profile's resource_version is {shown(version)}, no positive number: list them again")
     return {**profile, "resource_version": version}
 
 
 def _check_binary(path: str) -> str:
     plain = path.isprintable() and not any(character.isspace() for character in path)
     if not plain or path == "/" or path.startswith("//") or not os.path.isabs(path) or os.path.normpath(path) != path:
-        raise Refused(f"--binary is {path!r}: give an absolute real path without white space, . or ..")
+        raise Refused(f"--binary is {shown(path)}: give an absolute real path without white space, . or ..")
     return path
 
 

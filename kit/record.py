@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kit import files, fleet, lanes, membership, names, router
-from kit.errors import Refused
+from kit.errors import Refused, shown
 from kit.files import Plan, Wanted, directory, document
 from kit.fleet import Fleet
 from kit.home import Home
@@ -22,23 +22,26 @@ def plan(home: Home, name: str, identity: str) -> Plan:
         raise Refused(f"{home.fleet} is no regular file: run prepare --apply first")
     installed = fleet.load(home.fleet)
     if name not in installed.members:
-        raise Refused(f"{name!r} is no member of the installed fleet: its members are {', '.join(installed.members)}")
+        raise Refused(
+            f"{shown(name)} is no member of the installed fleet: its members are {', '.join(installed.members)}"
+        )
     names.check_word(identity, f"the id of {name}")
-    _check_lanes(home, name)
     old = membership.load(home.membership) or ()
     membership.check_within(old, installed)
     members = membership.add(old, Member(installed.workspace, name, identity))
+    _check_lanes(home, members)
     missing = [member for member in installed.members if member not in {one.name for one in members}]
     wanted = (document(home.membership, membership.render(members)), *(() if missing else _router(home, installed)))
     return files.plan(home, wanted, _notes(home, installed, members, missing))
 
 
-def _check_lanes(home: Home, name: str) -> None:
+def _check_lanes(home: Home, members: tuple[Member, ...]) -> None:
     """Each lane is a directory, and so is everything on the way to it: a symlink would lead to another host path."""
-    way = (home.instances, home.instances / name, *lanes.directories(home, name))
+    ways = ((home.instances / member.name, *lanes.directories(home, member.name)) for member in members)
+    way = (home.instances, *(path for one in ways for path in one))
     absent = [item.name for item in files.plan(home, map(directory, way)).items if item.state == "create"]
     if absent:
-        raise Refused(f"these lanes of {name} are not there: {', '.join(absent)}; run prepare --apply first")
+        raise Refused(f"these lanes are not there: {', '.join(absent)}; run prepare --apply first")
 
 
 def _router(home: Home, installed: Fleet) -> Iterator[Wanted]:

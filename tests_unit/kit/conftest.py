@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 
 import pytest
+from kit_bench import BINARY, CALLER, FLEET, IDS, REPOSITORY, Stage
 
+from kit import cli, files, prepare, profile, record
 from kit.home import Home, check_home
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 CONNECTOR_FILES = ("inbox-delivery", "_inboxlib.py", "inbox-mcp-vol", "inbox-submit")
+
+
+def make_connector(folder: Path) -> Path:
+    programs = folder / "checkouts" / "amap-connector-claude" / "bin"
+    programs.mkdir(parents=True)
+    for name in CONNECTOR_FILES:
+        (programs / name).write_text(f"# stand-in for {name}\n")
+    return programs.parent
 
 
 @pytest.fixture
@@ -20,11 +31,7 @@ def repository() -> Path:
 @pytest.fixture
 def connector(tmp_path: Path) -> Path:
     """A directory that passes for a connector checkout."""
-    programs = tmp_path / "checkouts" / "amap-connector-claude" / "bin"
-    programs.mkdir(parents=True)
-    for name in CONNECTOR_FILES:
-        (programs / name).write_text(f"# stand-in for {name}\n")
-    return programs.parent
+    return make_connector(tmp_path)
 
 
 @pytest.fixture
@@ -36,3 +43,37 @@ def fleet_file() -> Path:
 def home(tmp_path: Path) -> Home:
     """A home that may be made; nothing is there yet."""
     return check_home(str(tmp_path / "home"))
+
+
+@pytest.fixture(scope="session")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a stage, made once."""
+    folder = tmp_path_factory.mktemp("stage")
+    connector = make_connector(folder)
+    (folder / "own.json").write_text(json.dumps(FLEET))
+    home = check_home(str(folder / "home"))
+    for plan in (
+        lambda: prepare.plan(
+            home, folder / "own.json", run_as=CALLER, caller=CALLER, image="image", connector=connector
+        ),
+        lambda: record.plan(home, "alpha", IDS["alpha"]),
+        lambda: profile.plan(home, REPOSITORY / "providers" / "amap-claude-code.json", [BINARY]),
+    ):
+        files.apply(plan())
+    return folder
+
+
+@pytest.fixture
+def stage(done: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Stage:
+    """A copy of that folder, and the command line in this process as an ordinary user."""
+    folder = tmp_path / "stage"
+    shutil.copytree(done, folder)
+    staged = Stage(folder, capsys)
+    for command in (staged.home / "commands").iterdir():
+        command.write_text(command.read_text().replace(str(done), str(folder)))
+    monkeypatch.setenv("AMAP_CONNECTOR_REPO", str(staged.connector))
+    for name in ("AMAP_ROUTER_REPO", "AMAP_SPEC_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(cli, "_caller", lambda: CALLER)
+    monkeypatch.setattr(prepare, "_PRIVATE", ())
+    return staged

@@ -104,7 +104,7 @@ def test_record_follows_no_symlink(prepared: Home, tmp_path: Path, moved: str) -
 
 def test_record_names_the_lanes_that_are_not_there(prepared: Home) -> None:
     (prepared.lane("alpha", "peer") / "notices").rmdir()
-    with pytest.raises(Refused, match="these lanes of alpha are not there: instances/alpha/peer/notices; run prepare"):
+    with pytest.raises(Refused, match="these lanes are not there: instances/alpha/peer/notices; run prepare"):
         record.plan(prepared, "alpha", "id-1")
 
 

@@ -2,73 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import shutil
-import subprocess
-import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from kit_bench import GID, REPOSITORY, UID, Terminal, tree
 
 from kit import cli, commands
 from kit.names import RunAs
-
-REPOSITORY = Path(__file__).resolve().parents[2]
-UID, GID = (os.geteuid(), os.getegid()) if os.geteuid() else (1000, 1000)
-
-
-def operator_prefix() -> list[str]:
-    """What makes a child an ordinary user that owns this process's files."""
-    if os.geteuid() != 0:
-        return []
-    unshare = ["unshare", "--user", f"--map-user={UID}", f"--map-group={GID}"]
-    if shutil.which("unshare") is None or subprocess.run([*unshare, "true"], capture_output=True).returncode != 0:
-        pytest.skip("this is root, and unshare(CLONE_NEWUSER) is refused here, so no ordinary user can be had")
-    return unshare
-
-
-class Terminal:
-    """Runs `python -m kit` in the checkout."""
-
-    def __init__(self, root: Path, connector: Path) -> None:
-        self.home = root / "home"
-        self.environment: Mapping[str, str] = {
-            "PATH": os.environ["PATH"],
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "AMAP_CONNECTOR_REPO": str(connector),
-        }
-
-    def kit(self, *words: str, prefix: list[str] | None = None) -> subprocess.CompletedProcess[str]:
-        argv = [*(operator_prefix() if prefix is None else prefix), sys.executable, "-m", "kit", *words]
-        return subprocess.run(
-            argv, cwd=REPOSITORY, env=self.environment, capture_output=True, text=True, timeout=30, umask=0o002
-        )
-
-    def prepare(self, *more: str, **options: str) -> subprocess.CompletedProcess[str]:
-        given = {
-            "home": str(self.home),
-            "fleet": "examples/fleet.json",
-            "run-as": f"{UID}:{GID}",
-            "image": "amap-openshell-agent",
-            **{name.replace("_", "-"): value for name, value in options.items()},
-        }
-        return self.kit("prepare", *(word for name, value in given.items() for word in (f"--{name}", value)), *more)
 
 
 @pytest.fixture
 def terminal(tmp_path: Path, connector: Path) -> Terminal:
     return Terminal(tmp_path, connector)
-
-
-def digest(root: Path) -> str:
-    """Everything below `root`: names, modes, contents."""
-    total = hashlib.sha256()
-    for path in sorted(root.rglob("*")):
-        total.update(f"{path} {path.lstat().st_mode} ".encode())
-        total.update(path.read_bytes() if path.is_file() else b"")
-    return total.hexdigest()
 
 
 def test_the_runbooks_steps_in_their_order(terminal: Terminal) -> None:
@@ -83,10 +29,10 @@ def test_the_runbooks_steps_in_their_order(terminal: Terminal) -> None:
     assert [line for line in applied.stdout.splitlines() if not line.startswith("warning: ")] == [
         line.replace("would create", "created") for line in paths
     ]
-    before = digest(terminal.home)
+    before = tree(terminal.home)
     again = terminal.prepare("--apply")
     assert {line.partition(" ")[0] for line in again.stdout.splitlines()} <= {"present", "warning:"}
-    assert digest(terminal.home) == before
+    assert tree(terminal.home) == before
     assert commands.parse((terminal.home / "commands" / "create-alpha.sh").read_text())
 
     home = ("--home", str(terminal.home))
@@ -126,13 +72,13 @@ def test_a_restart_policy_is_an_update(terminal: Terminal) -> None:
 def test_a_refusal_is_one_sentence_and_changes_nothing(
     terminal: Terminal, tmp_path: Path, options: dict[str, str], says: str, apply: bool
 ) -> None:
-    before = digest(tmp_path)
+    before = tree(tmp_path)
     result = terminal.prepare(*(["--apply"] if apply else []), **options)
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr.startswith("amap kit prepare: ")
     assert len(result.stderr.splitlines()) == 1
     assert says in result.stderr
-    assert digest(tmp_path) == before
+    assert tree(tmp_path) == before
 
 
 @pytest.mark.parametrize("name", ["amap-connector-claude", "amap-spec"])
@@ -167,13 +113,13 @@ def test_wrong_usage_is_2(terminal: Terminal, words: tuple[str, ...]) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be refused as root")
 def test_root_is_refused(terminal: Terminal, tmp_path: Path) -> None:
-    before = digest(tmp_path)
+    before = tree(tmp_path)
     home = ("--home", str(terminal.home))
     prepare = ("--fleet", "examples/fleet.json", "--run-as", "1000:1000", "--image", "i", "--apply")
     for words in (("prepare", *home, *prepare), ("record", *home, "alpha", "id"), ("profile", *home, "--binary", "/n")):
         result = terminal.kit(*words, prefix=[])
         assert (result.returncode, "root is refused" in result.stderr) == (1, True)
-    assert digest(tmp_path) == before
+    assert tree(tmp_path) == before
 
 
 def test_an_unreadable_tree_is_one_sentence(

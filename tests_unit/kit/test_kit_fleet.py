@@ -102,7 +102,7 @@ def test_own_keys_are_free() -> None:
         ({"workspace": "De fault"}, "workspace is"),
         ({"fleet_domain": "Example.org"}, "fleet_domain is"),
         ({"fleet_domain": "example.org\n"}, "fleet_domain is"),
-        ({"task_denny": []}, "unknown key task_denny"),
+        ({"task_denny": []}, "unknown key 'task_denny'"),
         ({"agents": {}}, "another deployment"),
         ({"groups": []}, "groups is"),
         ({"groups": {"all": []}}, "group 'all'"),
