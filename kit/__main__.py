@@ -6,4 +6,7 @@ import sys
 
 from kit.cli import main
 
+for stream in (sys.stdout, sys.stderr):
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="backslashreplace")
 sys.exit(main())

@@ -29,8 +29,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _refuse(arguments, str(reason))
     except OSError as error:
         return _refuse(arguments, f"{error.filename}: {error.strerror}; mend that and run it again")
-    for line in lines:
-        print(one_line(line))
+    return _say(arguments, lines)
+
+
+def _say(arguments: argparse.Namespace, lines: list[str]) -> int:
+    """Print what was done; a reader that had enough, or a full disk behind it, gets no traceback."""
+    try:
+        print("\n".join(map(one_line, lines)), flush=True)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter's end tries it again
+        if isinstance(error, BrokenPipeError):
+            return 1
+        return _refuse(arguments, f"its lines could not be printed ({error.strerror}): make room and run it again")
     return 0
 
 

@@ -1,0 +1,92 @@
+"""What stops the kit on its way, a blow, a full disk, a closed folder: nothing is torn, and the next run ends it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from kit_bench import GID, REPOSITORY, UID, Stage, Terminal, operator_prefix, tree
+
+from kit import cli, files
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, connector: Path) -> Terminal:
+    return Terminal(tmp_path, connector)
+
+
+def drafts(home: Path) -> list[Path]:
+    return [path for path in home.rglob(".*") if path.name.endswith(".tmp")]
+
+
+def killed_at(stage: Stage, call: str, time: int) -> None:
+    """`prepare --apply` in a child that dies by SIGKILL in the given call of an os function."""
+    child = os.fork()
+    if child:
+        assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
+        return
+    real, left = getattr(os, call), iter(range(time, 0, -1))
+
+    def last(*args: object, **more: object) -> object:
+        if next(left) == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(*args, **more)
+
+    setattr(files.os, call, last)
+    cli.main([*stage.words("prepare"), "--apply"])
+    os._exit(0)
+
+
+@pytest.mark.parametrize(
+    ("call", "time"), [("mkdir", 1), ("mkdir", 9), ("fchmod", 1), ("fchmod", 40), ("replace", 1), ("replace", 14)]
+)
+def test_a_killed_writer_leaves_nothing_that_the_next_one_does_not_end(stage: Stage, call: str, time: int) -> None:
+    whole = {name: row[0] for name, row in tree(stage.home).items()}
+    stage.home.rename(stage.folder / "before")
+    killed_at(stage, call, time)
+    stage.capsys.readouterr()
+    assert cli.main([*stage.words("prepare"), "--apply"]) == 0
+    assert "created " in stage.capsys.readouterr().out
+    assert not drafts(stage.home)
+    made = {name: row[0] for name, row in tree(stage.home).items()}
+    assert made.items() <= whole.items()
+    assert cli.main(stage.words("prepare")) == 0
+    assert "would" not in stage.capsys.readouterr().out
+
+
+def test_a_full_disk_is_one_sentence_and_the_next_run_ends_it(terminal: Terminal) -> None:
+    """A limit of the system stands for the disk: no file may be longer than the fleet's, so the payload fails."""
+    limited = [*operator_prefix(), "prlimit", "--fsize=600"]
+    result = terminal.prepare("--apply", prefix=limited)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "payload/amap-main could not be written (File too large): mend that and run it again" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert not drafts(terminal.home)
+    assert not (terminal.home / "payload" / "amap-main").exists()
+    assert terminal.prepare("--apply").returncode == 0
+    assert terminal.prepare().stdout.count("would") == 0
+
+
+def test_a_folder_that_may_not_be_written_is_left_alone(terminal: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "closed").mkdir(mode=0o555)
+    before = tree(tmp_path)
+    result = terminal.prepare("--apply", home=str(tmp_path / "closed" / "home"))
+    assert (result.returncode, "closed/home could not be written (Permission denied)" in result.stderr) == (1, True)
+    assert tree(tmp_path) == before
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_lines_that_cannot_be_printed_are_one_sentence(terminal: Terminal) -> None:
+    words = ["--home", str(terminal.home), "--fleet", "examples/fleet.json", "--run-as", f"{UID}:{GID}", "--image", "i"]
+    argv = [*operator_prefix(), sys.executable, "-m", "kit", "prepare", *words]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            argv, cwd=REPOSITORY, env=terminal.environment, stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith("amap kit prepare: its lines could not be printed (No space left on device)")
+    assert len(done.stderr.splitlines()) == 1
