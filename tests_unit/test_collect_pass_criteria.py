@@ -100,7 +100,7 @@ def test_a_router_that_never_answers_is_unknown(tmp_path: Path) -> None:
     assert {part.outcome for part in parts} == {UNKNOWN}
 
 
-TASK = Delegation("alpha", "beta", REQUEST, N1)
+TASK = Delegation("alpha", "beta", REQUEST, N1, submitted=ran(SUBMITTED))
 
 
 def delegated_lab(tmp_path: Path, answers: dict[str, Any], **options: Any) -> Lab:
@@ -150,7 +150,7 @@ def test_a_delegation_that_was_never_placed_is_unknown(tmp_path: Path) -> None:
 
 VALIDATE = """
 SCHEMA_FOR_PREFIX = dict.fromkeys(("roster-", "request-", "result-", "message-", "peer-"), "x.schema.json")
-def check_document(name, document): return ["$: bad"] if document.get("bad") else []
+def check_document(name, document): return ["$: bad"] if document.get("bad") or not document else []
 """
 
 
@@ -158,7 +158,7 @@ def check_document(name, document): return ["$: bad"] if document.get("bad") els
 def documents_lab(tmp_path: Path) -> Lab:
     def validate(command: Command) -> Ran:
         done = subprocess.run(command.argv, capture_output=True, text=True, timeout=60)
-        return ran(done.stdout, exit=done.returncode, stderr=done.stderr)
+        return ran(done.stdout, exit=done.returncode, stderr=done.stderr, ended="2100-01-01T00:00:00.000Z")
 
     lab = delegated_lab(tmp_path, {"validate.py": validate})
     write(tmp_path / "spec" / "fixtures" / "validate.py", VALIDATE)
@@ -176,6 +176,27 @@ def test_every_class_that_stands_on_the_host_is_checked(documents_lab: Lab) -> N
     assert {prefix: found[prefix] for prefix in made} == dict.fromkeys(made, "PASS")
     assert {outcome for prefix, outcome in found.items() if prefix not in made} == {"UNKNOWN"}
     assert_as_planned(documents_lab, pass_criterion_1)
+
+
+@pytest.mark.parametrize(
+    "judges",
+    ["return []", "return ''", "return None", "return (e for e in ())", "return {}", "print('0 documents')"],
+)
+def test_a_validator_that_refuses_nothing_passes_nothing(documents_lab: Lab, tmp_path: Path, judges: str) -> None:
+    lenient = VALIDATE.replace('return ["$: bad"] if document.get("bad") or not document else []', judges)
+    assert lenient != VALIDATE
+    write(tmp_path / "spec" / "fixtures" / "validate.py", lenient)
+    assert set(outcomes(documents_lab).values()) == {"UNKNOWN"}
+
+
+@pytest.mark.parametrize("ends", ["raise SystemExit(0)", "import os; os._exit(0)", "import sys; sys.exit()"])
+def test_a_validator_that_ends_with_0_while_it_is_loaded_passes_nothing(
+    documents_lab: Lab, tmp_path: Path, ends: str
+) -> None:
+    write(tmp_path / "spec" / "fixtures" / "validate.py", f"{VALIDATE}\n{ends}\n")
+    parts = pass_criterion_1.judge(pass_criterion_1.collect(documents_lab, TASK))
+    assert verdict(parts)[0] is UNKNOWN
+    assert PASS not in {part.outcome for part in parts}
 
 
 def test_only_documents_by_name_are_checked_and_a_bad_one_is_found(documents_lab: Lab, tmp_path: Path) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import pytest
-from request_samples import N1, N2, ran
+from request_samples import AT, N1, N2, ran
 
 from pytest_amap import probes
 from pytest_amap.checks import validator
@@ -33,12 +34,18 @@ MADE_NOWHERE = ("directory-", "notice-", "identity-")
 DECLARED = tuple(Declared(prefix, "no such service here") for prefix in MADE_NOWHERE)
 
 
-def checked(prefix: str, path: str, errors: Iterable[str] = (), problem: str | None = None) -> dict[str, Any]:
-    return {"name": f"{prefix}live.json", "path": path, "errors": list(errors), "problem": problem}
+BEGUN = "2026-11-29T11:55:00.250Z"
+NOW, SINCE = (datetime.fromisoformat(text).timestamp() for text in (AT, BEGUN))
 
 
-def said(*documents: dict[str, Any], schemas: dict[str, str] = SCHEMAS) -> Ran:
-    return ran(probes.MARK + json.dumps({"prefixes": schemas, "documents": documents}))
+def checked(
+    prefix: str, path: str, errors: Iterable[str] = (), problem: str | None = None, written: float | None = NOW - 60
+) -> dict[str, Any]:
+    return {"name": f"{prefix}live.json", "path": path, "errors": list(errors), "problem": problem, "written": written}
+
+
+def said(*documents: dict[str, Any], schemas: dict[str, str] = SCHEMAS, strict: Iterable[str] = CLASSES) -> Ran:
+    return ran(probes.MARK + json.dumps({"prefixes": schemas, "strict": list(strict), "documents": documents}))
 
 
 def seen_of(*documents: dict[str, Any], **changes: Any) -> Seen:
@@ -57,6 +64,7 @@ def seen_of(*documents: dict[str, Any], **changes: Any) -> Seen:
             "peer-": (OWN["peer-"],),
             "message-": (OWN["message-"],),
         },
+        since=BEGUN,
     )
     return replace(seen, **changes)
 
@@ -136,6 +144,54 @@ def test_a_class_is_judged_by_all_its_documents(seen: Seen, words: str, expected
     found = part(seen, words)
     assert (found.outcome, says in found.seen) == (expected, True), found.seen
     assert verdict(judge(seen))[0] is expected
+
+
+MAIL = f"{INBOX}/notices/notice-{N2}.json"
+MAIL_DECLARED = tuple(one for one in DECLARED if one.what != "notice-")
+
+
+def mail(*times: float | None) -> Seen:
+    """A run that makes mail notices, written at these times."""
+    return but("", *(checked("notice-", MAIL, written=time) for time in times), declared=MAIL_DECLARED)
+
+
+def rosters(time: float | None, **changes: Any) -> Seen:
+    return but("roster-", checked("roster-", OWN["roster-"], written=time), **changes)
+
+
+@pytest.mark.parametrize(
+    ("seen", "expected"),
+    {
+        "a mail of this run": (mail(NOW - 1), PASS),
+        "in the millisecond of the planting": (mail(SINCE), PASS),
+        "one of this run beside one of an earlier run": (mail(SINCE - 3600, NOW - 1), PASS),
+        "a mail of an earlier run": (mail(SINCE - 1), UNKNOWN),
+        "of a clock that was set back since": (mail(NOW + 3600), UNKNOWN),
+        "of no known time": (mail(None), UNKNOWN),
+        "this run's roster": (rosters(NOW - 4), PASS),
+        "the roster of a router that writes no more": (rosters(SINCE - 5), UNKNOWN),
+        "a roster of tomorrow": (rosters(NOW + 86400), UNKNOWN),
+        "nobody knows when the delegation began": (rosters(NOW - 4, since=""), UNKNOWN),
+        "the router's own time, in seconds": (rosters(NOW - 4, since="2026-11-29T11:55:00Z"), PASS),
+        "a time with another zone": (rosters(NOW - 4, since="2026-11-29T13:55:00+02:00"), PASS),
+        "a leap second": (rosters(NOW - 4, since="2026-11-29T11:59:60Z"), UNKNOWN),
+    }.values(),
+)
+def test_a_document_of_no_known_request_is_this_runs_by_its_time(seen: Seen, expected: Outcome) -> None:
+    assert verdict(judge(seen))[0] is expected, verdict(judge(seen))
+
+
+def test_an_old_document_that_is_wrong_is_wrong_all_the_same() -> None:
+    old = checked("notice-", MAIL, ["$: bad"], written=SINCE - 3600)
+    assert verdict(judge(but("", old, declared=MAIL_DECLARED)))[0] is FAIL
+
+
+def test_a_validator_that_takes_an_empty_object_takes_anything() -> None:
+    documents = [checked(prefix, path) for prefix, path in OWN.items()]
+    lenient = said(*documents, strict=[prefix for prefix in CLASSES if prefix != "peer-"])
+    seen = replace(GOOD, declared=DECLARED, answers=(said(*documents), lenient))
+    assert "takes an empty object" in part(seen, "peer- documents").seen
+    assert [one.name for one in judge(seen) if one.outcome is not PASS] == [part(seen, "peer- documents").name]
 
 
 def test_a_folder_that_cannot_be_listed_leaves_its_class_open() -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from kit.home import Home
 from pytest_amap.catalogue import L1
+from pytest_amap import instants
 from pytest_amap.checks import validator
 from pytest_amap.checks.validator import Answer, Checked, Document
 from pytest_amap.commands import Look, Planned
@@ -60,13 +61,15 @@ class Folder:
 
 @dataclass(frozen=True)
 class Seen:
-    """`own` maps a class to the paths at which this run's own document of it may stand."""
+    """`own` maps a class to the paths at which this run's own document of it may stand; of the other classes it is one
+    written after `since`, when the delegation was planted."""
 
     home: str
     folders: tuple[Folder, ...]
     documents: tuple[Document, ...]
     answers: tuple[Ran, ...]
     own: dict[str, tuple[str, ...]]
+    since: str
     declared: tuple[Declared, ...] = ()
 
 
@@ -94,6 +97,12 @@ def own_documents(home: Home, task: Delegation) -> dict[str, tuple[str, ...]]:
         "peer-": (f"{peer}/notices/{notice}",) if task.notice else (),
         "message-": (f"{peer}/messages/{notice}",) if task.notice else (),
     }
+
+
+def planted(task: Delegation) -> str:
+    """When the delegation began; "" where nothing tells it."""
+    placement = task.placement()
+    return task.submitted.started if task.submitted else placement.ts if placement else ""
 
 
 def checkout(lab: Lab) -> str:
@@ -125,6 +134,7 @@ def collect(lab: Lab, delegation: Delegation) -> Seen:
         documents=tuple(documents),
         answers=tuple(lab.host.run(command) for command in asked),
         own=own_documents(lab.home, delegation),
+        since=planted(delegation),
         declared=lab.options.declared,
     )
 
@@ -134,12 +144,12 @@ def judge(seen: Seen) -> list[Part]:
     answered = [answer for answer in answers if isinstance(answer, Answer)]
     parts = [asked(seen, answers)]
     if answered:
-        schemas = answered[0].schemas
+        schemas, strict = answered[0].schemas, frozenset.intersection(*(answer.strict for answer in answered))
         checked = [document for answer in answered for document in answer.documents if document.counts]
         declared = {declaration.what: declaration.reason for declaration in seen.declared}
         for prefix in dict.fromkeys((*CLASSES, *schemas)):
             of_class = tuple(document for document in checked if document.name == f"{prefix}live.json")
-            found = Class(seen, prefix, schemas.get(prefix, ""), of_class)
+            found = Class(seen, prefix, schemas.get(prefix, ""), of_class, prefix in strict)
             parts += found.declared_away(declared[prefix]) if prefix in declared else [found.conforms()]
         parts += strangers(seen.declared, (*CLASSES, *schemas))
     return parts
@@ -170,12 +180,16 @@ def strangers(declared: Iterable[Declared], prefixes: Iterable[str]) -> Iterable
 
 @dataclass(frozen=True)
 class Class:
-    """One class of documents: what was found of it, and its schema by the spec's table, or ""."""
+    """One class of documents: what was found of it, and its schema by the spec's table, or "".
+
+    `strict` tells whether the validator refused an empty object of it.
+    """
 
     seen: Seen
     prefix: str
     schema: str
     checked: tuple[Checked, ...]
+    strict: bool
 
     @property
     def records(self) -> tuple[str, ...]:
@@ -216,11 +230,24 @@ class Class:
             return f"not listed: {listed(unlisted)}"
         if not self.checked:
             return f"no {self.prefix} document; where nothing here makes any, --declare '{self.prefix}: REASON'"
-        own = self.seen.own.get(self.prefix)
-        if own is not None and not any(document.path in own for document in self.checked):
-            missing = " or ".join(map(self.shown, own)) or "the delegation made none"
+        if not self.strict:
+            return f"the validator takes an empty object for a {self.prefix} document too, so its word says nothing"
+        if missing := self.none_of_this_run():
             return f"{len(self.checked)} conform, but this run's own is not among them: {missing}"
         return ""
+
+    def none_of_this_run(self) -> str:
+        """Why no document here is this run's: another path, or another time than from its delegation until now."""
+        own = self.seen.own.get(self.prefix)
+        if own is not None:
+            here = any(document.path in own for document in self.checked)
+            return "" if here else " or ".join(map(self.shown, own)) or "the delegation made none"
+        since, until = instants.epoch(self.seen.since), instants.epoch(max(ran.ended for ran in self.seen.answers))
+        if since is None or until is None:
+            return "when its delegation began is not known"
+        times = [document.written for document in self.checked]
+        young = any(written is not None and since <= written <= until for written in times)
+        return "" if young else f"none was written since its delegation, {self.seen.since}"
 
     def declared_away(self, reason: str) -> list[Part]:
         """No part where a declared class is absent; one that turns up contradicts the declaration."""

@@ -36,19 +36,26 @@ def read(path):  # no link is followed anywhere on the way, since an agent may p
     finally:
         os.close(here)
     with os.fdopen(opened, "rb", closefd=True) as stream:
-        if not stat.S_ISREG(os.fstat(opened).st_mode): raise Unfit("not a regular file")
+        info = os.fstat(opened)
+        if not stat.S_ISREG(info.st_mode): raise Unfit("not a regular file")
         data = stream.read(CAP + 1)
     if len(data) > CAP: raise Unfit("larger than 1 MiB")
-    return data
+    return data, info.st_mtime
 
 def check(module, name, path):
-    try: text = read(path)
-    except OSError as error: return [], errno.errorcode.get(error.errno, str(error))
-    except Unfit as error: return [], str(error)
+    try: text, written = read(path)
+    except OSError as error: return [], errno.errorcode.get(error.errno, str(error)), None
+    except Unfit as error: return [], str(error), None
+    try: document = json.loads(text.decode("utf-8"))
+    except ValueError as error: return ["$: not JSON in UTF-8 (%s)" % error], None, written
+    except RecursionError: return [], "RecursionError: nested too deeply", written
+    return (*judged(module, name, document), written)
+
+def judged(module, name, document):
     try:
-        try: document = json.loads(text.decode("utf-8"))
-        except ValueError as error: return ["$: not JSON in UTF-8 (%s)" % error], None
-        return [str(error)[:500] for error in module.check_document(name, document)], None
+        errors = module.check_document(name, document)
+        if not isinstance(errors, (list, tuple)): raise TypeError("%s is no list of errors" % type(errors).__name__)
+        return [str(error)[:500] for error in errors], None
     except SystemExit: return [], "no schema"
     except Exception as error: return [], "%s: %s" % (type(error).__name__, str(error)[:300])
 
@@ -58,9 +65,10 @@ def main(checkout, documents):
         sys.exit("validate.py could not be loaded: %s: %s" % (type(error).__name__, error))
     found = []
     for name, path in json.loads(documents):
-        errors, problem = check(module, name, path)
-        found.append(dict(name=name, path=path, errors=errors, problem=problem))
-    print({probes.MARK!r} + json.dumps(dict(prefixes=schemas, documents=found)), flush=True)
+        errors, problem, written = check(module, name, path)
+        found.append(dict(name=name, path=path, errors=errors, problem=problem, written=written))
+    strict = [prefix for prefix in schemas if judged(module, prefix + "live.json", {{}})[0]]
+    print({probes.MARK!r} + json.dumps(dict(prefixes=schemas, strict=strict, documents=found)), flush=True)
 
 main(*sys.argv[1:])
 """.lstrip()
@@ -87,12 +95,16 @@ class Document:
 
 @dataclass(frozen=True)
 class Checked:
-    """What the validator said of one document; `problem` is why it said nothing, or None."""
+    """What the validator said of one document; `problem` is why it said nothing, or None.
+
+    `written` is the file's own time, in seconds since the epoch.
+    """
 
     name: str
     path: str
     errors: tuple[str, ...]
     problem: str | None
+    written: float | None = None
 
     @property
     def counts(self) -> bool:
@@ -101,10 +113,14 @@ class Checked:
 
 @dataclass(frozen=True)
 class Answer:
-    """One run of the validator; `schemas` is its own table of prefix and schema file."""
+    """One run of the validator; `schemas` is its own table of prefix and schema file.
+
+    `strict` are the prefixes of which it refused an empty object, the control: where it takes that, it takes anything.
+    """
 
     schemas: dict[str, str]
     documents: tuple[Checked, ...]
+    strict: frozenset[str]
 
 
 def command(checkout: str, documents: str, timeout: float) -> Command:
@@ -135,13 +151,13 @@ def answer(ran: Ran) -> Answer | Unreadable:
     said = probes.printed(ran)
     if isinstance(said, Unreadable):
         return Unreadable(f"validate.py gave no answer ({ran.said})")
-    schemas, listed = said.get("prefixes"), said.get("documents")
-    if not isinstance(schemas, dict) or not isinstance(listed, list):
+    schemas, listed, strict = said.get("prefixes"), said.get("documents"), said.get("strict", [])
+    if not isinstance(schemas, dict) or not isinstance(listed, list) or not isinstance(strict, list):
         return Unreadable(f"expected prefixes and documents of validate.py, saw {shown(said)}")
     checked = [_checked(item) for item in listed]
     if None in checked:
         return Unreadable(f"expected a name, a path and errors of each document, saw {shown(listed)}")
-    return Answer(schemas, tuple(item for item in checked if item))
+    return Answer(schemas, tuple(item for item in checked if item), frozenset(map(str, strict)))
 
 
 def _checked(item: object) -> Checked | None:
@@ -152,4 +168,5 @@ def _checked(item: object) -> Checked | None:
         return None
     if not isinstance(errors, list) or not all(isinstance(error, str) for error in errors):
         return None
-    return Checked(name, path, tuple(errors), problem)
+    written = item.get("written")
+    return Checked(name, path, tuple(errors), problem, written if isinstance(written, float) else None)
