@@ -255,6 +255,7 @@ NODE = "/usr/local/bin/node"
 LOG = "[9999999999.000] [sandbox] [OCSF ] [ocsf] "
 DENIAL = f"{LOG}NET:REFUSE [MED] DENIED mail.example.org:53 [reason:policy_dns_ineligible]\n"
 REACHED = f"{LOG}NET:OPEN [INFO] ALLOWED {NODE}(7) -> api.anthropic.com:443 [policy:x engine:opa]\n"
+OTHER = f"{LOG}NET:REFUSE [MED] DENIED mail.example.org.evil.test:53 [reason:policy_dns_ineligible]\n"
 PROFILE = Profile(("/opt/claude", NODE))
 
 
@@ -272,13 +273,20 @@ def network_lab(tmp_path: Path, log: Answer) -> tuple[Lab, ScriptedHost]:
 
 
 def test_pass_criterion_4_waits_for_the_log_and_names_the_binary(tmp_path: Path) -> None:
-    log = [said(exit=1, stderr="Error:   × transport error"), said(DENIAL), said(DENIAL), said(DENIAL + REACHED)]
+    failing = said(exit=1, stderr="Error:   × transport error")
+    log = [said(OTHER), failing, said(DENIAL), said(DENIAL), said(DENIAL + REACHED)]
     lab, host = network_lab(tmp_path, log)
     seen = pass_criterion_4.collect(lab.sender, PROFILE)
     assert verdict(pass_criterion_4.judge(seen))[0] is PASS, verdict(pass_criterion_4.judge(seen))
     assert NODE in lab.run.facts["provider_connection"]
     assert_as_planned(lab, host, pass_criterion_4)
     survives(seen)
+
+
+def test_a_line_that_was_there_before_the_call_is_not_waited_for(tmp_path: Path) -> None:
+    lab, _ = network_lab(tmp_path, said(DENIAL + REACHED))
+    found = outcomes(pass_criterion_4.judge(pass_criterion_4.collect(lab.sender, PROFILE)))
+    assert PASS not in {found["the denial is logged"], found["the call to mail.example.org fails"]}
 
 
 def test_a_log_that_never_comes_ends_the_wait(tmp_path: Path) -> None:
@@ -289,7 +297,7 @@ def test_a_log_that_never_comes_ends_the_wait(tmp_path: Path) -> None:
 
 
 def test_the_control_is_made_by_node(tmp_path: Path) -> None:
-    lab, host = network_lab(tmp_path, said(DENIAL + REACHED))
+    lab, host = network_lab(tmp_path, [said(), said(DENIAL + REACHED)])
     pass_criterion_4.collect(lab.sender, PROFILE)
     control = next(argv for argv in host.argvs if "api.anthropic.com" in argv[-1])
     inside = control[control.index("--") + 1 :]

@@ -26,10 +26,11 @@ def entry(message: str, after: float = 1.0, level: str = "OCSF ", target: str = 
 
 REFUSE = f"NET:REFUSE [MED] DENIED {MAIL}:53 [reason:policy_dns_ineligible]"
 CONNECT = f"NET:OPEN [MED] DENIED {PYTHON}(64) -> {MAIL}:443 [policy:- engine:opa] [reason:no matching policy]"
+CURL = CONNECT.replace(PYTHON, "/usr/bin/curl")
 HTTP = f"HTTP:CONNECT [MED] BLOCKED CONNECT https://{MAIL}/ [policy:- engine:l7]"
 REACHED = f"NET:OPEN [INFO] ALLOWED {NODE}(7) -> api.anthropic.com:443 [policy:_provider_amap_claude_code engine:opa]"
 LAUNCH = f"PROC:LAUNCH [INFO] python3 -c PROGRAM https://{MAIL}"
-OLD = entry(REFUSE, after=-60)
+OLD, AHEAD = entry(REFUSE, after=-60), entry(REFUSE, after=3600)
 ALLOW = entry(REACHED, after=3)
 POLICY = """\
 version: 1
@@ -57,6 +58,7 @@ NOT_READY = ran(exit=1, stderr="Error:   × sandbox 'alpha' is not ready (phase:
 GOOD = Seen(
     member="alpha",
     id="id-1",
+    before=ran(OLD),
     call=NAME,
     log=ran(OLD + entry(REFUSE)),
     control=answer(reached=True, status=200),
@@ -93,6 +95,8 @@ HOLDS = {
         entry(f"DNS:QUERY [INFO] ALLOWED {MAIL}:53") + entry(CONNECT), DENIED
     ),
     "a full window that reaches back": logged(entry(LAUNCH, -1) * WINDOW + entry(REFUSE)),
+    "a denial of the probe beside one of another program": logged(entry(CURL) + entry(CONNECT), DENIED),
+    "nothing was logged before": but(before=ran()),
     "no rule but the provider's": but(policy=ran(POLICY.split("network_policies")[0])),
 }
 BROKEN = {
@@ -108,6 +112,12 @@ BROKEN = {
     "only an older denial": (logged(OLD), "older ones about it: 1"),
     "a denial of a look-alike": (logged(entry(REFUSE.replace(MAIL, f"{MAIL}.evil.test"))), "none of them"),
     "a denial of a sub-domain": (logged(entry(REFUSE.replace(MAIL, f"smtp.{MAIL}"))), "none of them"),
+    "a 403 of its own, and a denial of the name alone": (logged(entry(REFUSE), FORBIDDEN), "it was reached"),
+    "a denial from before, by a clock that was set back": (
+        but(before=ran(AHEAD), log=ran(AHEAD + entry(LAUNCH)), control_log=ran(AHEAD + entry(LAUNCH) + ALLOW)),
+        "none of them; older ones about it: 1",
+    ),
+    "a denial of a name that ends like it": (logged(entry(REFUSE.replace(MAIL, f"x{MAIL}"))), "none of them"),
     "the policy opens another host": (
         but(policy=ran(POLICY.replace("api.anthropic.com", "example.org"))),
         "example.org",
@@ -154,6 +164,13 @@ OPEN = {
         but(log=ran(exit=1, stderr="Error:   × transport error"), control_log=ran(exit=1)),
         "transport error",
     ),
+    "what was logged before cannot be read": (but(before=ran(exit=1, stderr="Error:   × transport")), "transport"),
+    "only another program was denied": (logged(entry(CURL), DENIED), "another program alone: "),
+    "it came since the call, and is older by its own clock": (
+        logged(OLD + entry(REFUSE, after=-7)),
+        "older by its own clock",
+    ),
+    "a setting of another OpenShell": (but(policy=ran(POLICY + "network_defaults: {egress: allow}\n")), "network_def"),
     "A31 the log is empty": (logged("", later=""), "empty"),
     "the log has another form": (logged(f"2026-11-29 12:00:01 denied {MAIL}\n", later=""), "known form"),
     "nothing was logged since the call": (logged(OLD, later=""), "no line at all since"),

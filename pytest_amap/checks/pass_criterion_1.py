@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kit.home import Home
-from pytest_amap.catalogue import L1
 from pytest_amap import instants
+from pytest_amap.catalogue import L1
 from pytest_amap.checks import validator
 from pytest_amap.checks.validator import Answer, Checked, Document
 from pytest_amap.commands import Look, Planned

@@ -14,6 +14,7 @@ from pytest_amap.commands import Command, Planned
 from pytest_amap.judging import decided, listed, only_beside, unknown
 from pytest_amap.observations import Ran
 from pytest_amap.parsers import Unreadable, logs, policy
+from pytest_amap.parsers.text import lines
 from pytest_amap.verdicts import PASS, Part
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ MAIL, PROVIDER = "mail.example.org", "api.anthropic.com"
 PROVIDER_POLICY = "_provider_amap_claude_code"
 ALLOWED, DENIED = ("ALLOWED",), ("DENIED", "BLOCKED")
 DNS, FORBIDDEN = 53, 403
+_INTERPRETER = re.compile(r"python[0-9.]*")
+"""The probe's program, by whatever version the image has."""
 _TLS = re.compile(r"certificate|SSL", re.IGNORECASE)
 _NETWORK = re.compile(r"(NET|HTTP|DNS)[A-Z0-9_]*:")
 WINDOW = 2000
@@ -32,8 +35,11 @@ WINDOW = 2000
 
 @dataclass(frozen=True)
 class Seen:
+    """`before` is the log as it was before the call."""
+
     member: str
     id: str
+    before: Ran
     call: Ran
     log: Ran
     control: Ran
@@ -45,8 +51,8 @@ class Seen:
 
 def plan(lab: Lab) -> Iterable[Planned]:
     member = lab.sender
-    yield call(member)
     yield lab.commands.logs(member.name)
+    yield call(member)
     yield control(member, "<node>")
     yield lab.commands.policy_of(member.name)
     yield lab.commands.get(member.name)
@@ -64,17 +70,19 @@ def control(member: Member, node: str) -> Command:
 
 def collect(sender: Member, profile: Profile) -> Seen:
     lab = sender.lab
+    before = lab.host.run(lab.commands.logs(sender.name))
     denied = lab.host.run(call(sender))
-    log = await_line(sender, denied, MAIL, DENIED)
+    log = await_line(sender, before, denied, MAIL, DENIED)
     node = next((path for path in profile.binaries if path.rsplit("/", 1)[-1].startswith("node")), profile.binaries[0])
     allowed = lab.host.run(control(sender, node))
     seen = Seen(
         member=sender.name,
         id=sender.id,
+        before=before,
         call=denied,
         log=log,
         control=allowed,
-        control_log=await_line(sender, allowed, PROVIDER, ALLOWED),
+        control_log=await_line(sender, before, allowed, PROVIDER, ALLOWED),
         policy=lab.host.run(lab.commands.policy_of(sender.name)),
         phase=lab.host.run(lab.commands.get(sender.name)),
         binaries=tuple(profile.binaries),
@@ -83,11 +91,11 @@ def collect(sender: Member, profile: Profile) -> Seen:
     return seen
 
 
-def await_line(sender: Member, after: Ran, host: str, actions: tuple[str, ...]) -> Ran:
+def await_line(sender: Member, before: Ran, after: Ran, host: str, actions: tuple[str, ...]) -> Ran:
     """The log is asynchronous: ask until the line of this call is there, or the deadline is over."""
 
     def done(log: Ran) -> bool | None:
-        return True if events(log, host, after, actions) else None
+        return True if events(log, before, host, after, actions) else None
 
     lab = sender.lab
     seconds = lab.options.deadlines.log
@@ -96,10 +104,16 @@ def await_line(sender: Member, after: Ran, host: str, actions: tuple[str, ...]) 
     ).last
 
 
-def events(log: Ran, host: str, after: Ran, actions: tuple[str, ...]) -> list[logs.NetEvent]:
-    """Lines about exactly that host, not older than the call."""
+def events(log: Ran, before: Ran, host: str, after: Ran, actions: tuple[str, ...]) -> list[logs.NetEvent]:
+    """Lines about exactly that host that came since the call: new ones, and not older by their own clock."""
+    return [event for event in new_lines(log, before, host, actions) if event.epoch >= begun(after)]
+
+
+def new_lines(log: Ran, before: Ran, host: str, actions: tuple[str, ...]) -> list[logs.NetEvent]:
+    """What was there before the call is no line of it, whatever time it bears: clocks are set back."""
     found = logs.about(logs.network(log.stdout), host) if log.ok else ()
-    return [event for event in found if event.action in actions and event.epoch >= begun(after)]
+    old = set(lines(before.stdout))
+    return [event for event in found if event.action in actions and event.line not in old]
 
 
 def judge(seen: Seen) -> list[Part]:
@@ -118,15 +132,15 @@ def control_part(seen: Seen) -> Part:
     name = f"control: {PROVIDER} is reached by a listed binary"
     want = "an answer, or an ALLOWED line of a listed binary, of this run"
     records = (seen.control.record, seen.control_log.record)
-    lines = [one for one in events(seen.control_log, PROVIDER, seen.control, ALLOWED) if one.binary in seen.binaries]
-    if lines:
-        return Part(name, PASS, want, lines[-1].line, records)
+    allowed = events(seen.control_log, seen.before, PROVIDER, seen.control, ALLOWED)
+    if of_listed := [one for one in allowed if one.binary in seen.binaries]:
+        return Part(name, PASS, want, of_listed[-1].line, records)
     answer = probes.answer(seen.control)
     if isinstance(answer, Unreadable):
         return unknown(name, want, answer, *records)
     if answer.get("reached") is not True:
         return unknown(name, want, f"{answer.get('error') or 'no answer'}, and no such line", *records)
-    if denied := events(seen.control_log, PROVIDER, seen.control, DENIED):
+    if denied := events(seen.control_log, seen.before, PROVIDER, seen.control, DENIED):
         return unknown(name, want, denied[-1].line, *records)
     return Part(name, PASS, want, f"HTTP status {answer.get('status')}", records)
 
@@ -141,7 +155,7 @@ def refused(seen: Seen) -> Part:
         return unknown(name, want, answer, *records)
     said = f"{answer.get('error') or 'no error'} {answer.get('errno') or ''} {answer.get('text') or ''}".strip()
     if answer.get("reached") is True:
-        if answer.get("status") == FORBIDDEN and lines_about_it(seen, DENIED):
+        if answer.get("status") == FORBIDDEN and any(one.port != DNS for one in lines_about_it(seen, DENIED)):
             return decided(name, True, want, "HTTP status 403, which the log calls a denial", *records)
         return decided(name, False, want, f"it was reached, HTTP status {answer.get('status')}", *records)
     if not was_made(seen.call):
@@ -159,7 +173,13 @@ def was_made(call: Ran) -> bool:
 
 def lines_about_it(seen: Seen, actions: tuple[str, ...]) -> list[logs.NetEvent]:
     """The call's own lines, in the log as it was awaited and in the one read after the control."""
-    return [event for log in (seen.log, seen.control_log) for event in events(log, MAIL, seen.call, actions)]
+    both = (seen.log, seen.control_log)
+    return [event for log in both for event in events(log, seen.before, MAIL, seen.call, actions)]
+
+
+def of_the_probe(event: logs.NetEvent) -> bool:
+    """Not of another program that called the same host; a refusal by name tells no program."""
+    return event.binary is None or _INTERPRETER.fullmatch(event.binary.rpartition("/")[2]) is not None
 
 
 def logged(seen: Seen) -> Part:
@@ -169,9 +189,14 @@ def logged(seen: Seen) -> Part:
     and has gone on since.
     """
     name, want = "the denial is logged", f"a DENIED or BLOCKED line about {MAIL}, not older than the call"
-    records = (seen.log.record, seen.control_log.record)
-    if found := lines_about_it(seen, DENIED):
-        return decided(name, True, want, found[-1].line, *records)
+    records = (seen.before.record, seen.log.record, seen.control_log.record)
+    if not seen.before.ok:
+        return unknown(name, want, f"what was logged before could not be read ({seen.before.said})", *records)
+    found = lines_about_it(seen, DENIED)
+    if own := [one for one in found if of_the_probe(one)]:
+        return decided(name, True, want, own[-1].line, *records)
+    if found:
+        return unknown(name, want, f"a denial of another program alone: {found[-1].line}", *records)
     if not seen.log.ok:
         return unknown(name, want, f"the log could not be read ({seen.log.said})", *records)
     if not was_made(seen.call):
@@ -181,6 +206,9 @@ def logged(seen: Seen) -> Part:
         return unknown(name, want, "the log is empty or not in the known form", *records)
     if len(entries) >= WINDOW and entries[0].epoch >= since:
         return unknown(name, want, f"the last {WINDOW} lines do not reach back to the call", *records)
+    new = [line for log in (seen.log, seen.control_log) for line in new_lines(log, seen.before, MAIL, DENIED)]
+    if new:
+        return unknown(name, want, f"new since the call, and older by its own clock: {new[-1].line}", *records)
     if odd := unread(seen.log, since) or unread(seen.control_log, since):
         return unknown(name, want, f"a line about it that could not be read: {odd[0][:200]}", *records)
     if not any(entry.epoch >= since for log in (seen.log, seen.control_log) for entry in logs.entries(log.stdout)):
@@ -218,6 +246,8 @@ def rules(seen: Seen) -> Part:
         return unknown(name, want, f"rules that could not be read: {listed(odd)}", record)
     extra = [key for key in found.network if key != PROVIDER_POLICY]
     hosts = {str(endpoint.get("host")) for rule in found.network.values() for endpoint in rule["endpoints"]}
+    if odd := [key for key in found.extra if key.startswith("network")]:
+        return unknown(name, want, f"settings that this suite does not know: {listed(odd)}", record)
     wrong = [*(f"rule {key}" for key in extra), *(f"host {host}" for host in sorted(hosts - {PROVIDER}))]
     return decided(name, not wrong, want, listed(wrong) if wrong else listed(sorted(hosts), "no network rule"), record)
 
