@@ -111,7 +111,7 @@ def _differences(where: str, ours: Any, listed: Any) -> Iterator[str]:
     elif isinstance(ours, list) and isinstance(listed, list) and len(ours) == len(listed):
         for index, pair in enumerate(zip(ours, listed, strict=True)):
             yield from _differences(f"{where}[{index}]", *pair)
-    elif ours != listed:
+    elif type(ours) is not type(listed) or ours != listed:  # true is not 1
         yield f"{where}: the file has {_shown(ours)}, the gateway has {_shown(listed)}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,24 @@ def test_a_copy_that_differs_is_updated_with_its_version(tmp_path: Path, change:
     assert_as_planned(lab, host)
 
 
+def test_an_update_follows_no_link_out_of_the_home(tmp_path: Path) -> None:
+    lab, host = step(tmp_path, listing(copy(binaries=[NODE])))
+    (tmp_path / "elsewhere").write_text("mine")
+    lab.home.providers.mkdir(mode=0o755)
+    Path(prepare.update_file(lab)).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(Refused, match="is a symlink"):
+        run(lab)
+    assert (tmp_path / "elsewhere").read_text() == "mine"
+    assert host.ran(UPDATE) == 0
+
+
+@pytest.mark.parametrize("scope", ["workspace", "", None])
+def test_a_scope_that_is_not_stated_is_the_workspaces(tmp_path: Path, scope: str | None) -> None:
+    lab, host = step(tmp_path, listing(copy(scope=scope)))
+    run(lab)
+    assert host.ran(UPDATE) == 0
+
+
 @pytest.mark.parametrize("version", [0, None, "3", True])
 def test_a_copy_without_a_version_is_not_updated(tmp_path: Path, version: object) -> None:
     lab, host = step(tmp_path, listing(copy(binaries=[NODE], resource_version=version)))
@@ -119,7 +138,7 @@ REFUSALS = {
     ),
     "providers that cannot be read": ({"providers": said("{")}, "provider list could not be read"),
     "providers that cannot be asked for": ({"providers": said(exit=1, stderr="gone")}, "gone"),
-    "more providers on another page": ({"providers": providers(token="t")}, "more than one page"),
+    "more providers on another page": ({"providers": providers(token="t")}, "more pages than the one"),
     "an image without node": ({"the image's binaries": said(f"node=\nclaude={CLAUDE}\n")}, "build the image anew"),
     "an image that does not run": ({"the image's binaries": said(exit=125, stderr="no daemon")}, "no daemon"),
 }
@@ -129,8 +148,9 @@ REFUSALS = {
 def test_what_is_not_understood_imports_nothing(tmp_path: Path, answers: dict[str, Answer], named: str) -> None:
     lab, host = step(tmp_path, listing())
     host.answers |= answers
-    with pytest.raises(StepFailed, match=named):
+    with pytest.raises(StepFailed, match=named) as refused:
         run(lab)
+    assert re.search(r"nothing is imported; \w|; build the image anew", str(refused.value))
     assert [host.ran(label) for label in (LINT, IMPORT, UPDATE)] == [0, 0, 0]
 
 

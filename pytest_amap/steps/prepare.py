@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 
 from kit import files as kit_files
-from kit import prepare, profile
+from kit import jsontext, prepare, profile
 from kit.home import PROFILE_ID
 from kit.names import RunAs
 from pytest_amap.checks import unknown_6
@@ -29,6 +28,8 @@ _PATH = re.compile(r"(node|claude)=(/[\x21-\x7e]+)")
 
 LISTED = 100
 """How many profiles the CLI asks the gateway for; what comes after them is never shown."""
+
+IDLE = "so nothing is imported"
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,8 @@ def provider_profile(prepared_host: Lab, agent_image: str) -> Profile:
     lab = prepared_host
     binaries = image_binaries(lab.host.run(inside(lab, PATHS, "the image's binaries")))
     template = lab.options.repository / "providers" / f"{PROFILE_ID}.json"
-    write(lab, "provider_profile", "kit profile", profile.plan(lab.home, template, binaries))
+    with kit_files.locked(lab.home):
+        write(lab, "provider_profile", "kit profile", profile.plan(lab.home, template, binaries))
     wanted = profile.render(profile.load(template), binaries)
     check_provider(lab)
     copies = listed(lab)
@@ -128,8 +130,7 @@ def bring(lab: Lab, wanted: dict[str, Any], copies: list[dict[str, Any]]) -> Non
         raise StepFailed("the gateway lists no equal copy of the provider profile; run step 3 first")
     path = os.fspath(lab.home.profile)
     if copies:
-        document = profile.with_resource_version(wanted, copies[0].get("resource_version"))
-        Path(update_file(lab)).write_text(json.dumps(document, indent=2) + "\n")
+        write_update(lab, profile.with_resource_version(wanted, copies[0].get("resource_version")))
         must(lab.host.run(lab.commands.update_profile(PROFILE_ID, update_file(lab))), "the profile's update")
     else:
         must(lab.host.run(lab.commands.lint(path)), "the profile's lint")
@@ -149,6 +150,13 @@ def update_file(lab: Lab) -> str:
     return os.fspath(lab.home.providers / f"{PROFILE_ID}.update.json")
 
 
+def write_update(lab: Lab, document: dict[str, Any]) -> None:
+    """By the kit's writer, which follows no link out of the home."""
+    wanted = kit_files.document(Path(update_file(lab)), jsontext.render(document))
+    with kit_files.locked(lab.home):
+        kit_files.apply(kit_files.plan(lab.home, [wanted]))
+
+
 def image_binaries(ran: Ran) -> list[str]:
     """node's and claude's real paths, each once; there is no default."""
     found = [match for line in ran.stdout.splitlines() if line.strip() and (match := _PATH.fullmatch(line.strip()))]
@@ -163,20 +171,20 @@ def listed(lab: Lab) -> list[dict[str, Any]]:
     ran = lab.host.run(lab.commands.profiles())
     found = cli.profiles(ran.stdout) if ran.ok else Unreadable(ran.said)
     if isinstance(found, Unreadable):
-        raise StepFailed(f"provider list-profiles could not be read ({found.why}), so nothing is imported")
+        raise StepFailed(f"provider list-profiles could not be read ({found.why}), {IDLE}; mend that and run it again")
     ours = [one for one in found if one.get("id") == PROFILE_ID]
     if len(found) >= LISTED and not ours:
         raise StepFailed(
             f"provider list-profiles shows {len(found)} profiles, {PROFILE_ID} not among them, and the CLI asks for "
-            f"no more than {LISTED}; delete profiles not in use"
+            f"no more than {LISTED}, {IDLE}; delete profiles not in use"
         )
     if len(ours) > 1:
         raise StepFailed(
-            f"the gateway lists {len(ours)} copies of {PROFILE_ID}, one is wanted; delete the others yourself"
+            f"the gateway lists {len(ours)} copies of {PROFILE_ID}, one is wanted, {IDLE}; delete the others yourself"
         )
-    if ours and ours[0].get("scope", "workspace") not in ("workspace", ""):
+    if ours and (ours[0].get("scope") or "workspace") != "workspace":
         raise StepFailed(
-            f"{PROFILE_ID} is listed in the scope {ours[0]['scope']}, wanted workspace; nothing is imported"
+            f"{PROFILE_ID} is listed in the scope {ours[0]['scope']}, wanted workspace, {IDLE}; delete it yourself"
         )
     return ours
 
@@ -186,14 +194,12 @@ def check_provider(lab: Lab) -> None:
     ran = lab.host.run(lab.commands.providers())
     found = cli.providers(ran.stdout) if ran.ok else Unreadable(ran.said)
     if isinstance(found, Unreadable):
-        raise StepFailed(f"provider list could not be read ({found.why}), so nothing is imported")
+        raise StepFailed(f"provider list could not be read ({found.why}), {IDLE}; mend that and run it again")
     if found.next_page_token:
-        raise StepFailed("provider list has more than one page, and this suite reads one; delete providers not in use")
+        raise StepFailed(f"provider list has more pages than the one read here, {IDLE}; delete providers not in use")
     for provider in found.providers:
         if provider.name == PROFILE_ID and provider.type != PROFILE_ID:
-            raise StepFailed(
-                f"a provider named {PROFILE_ID} has the type {provider.type}; delete or rename it yourself"
-            )
+            raise StepFailed(f"a provider named {PROFILE_ID} has the type {provider.type}, {IDLE}; delete it yourself")
 
 
 def must(ran: Ran, what: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +131,69 @@ def test_any_other_difference_counts(ours: dict[str, Any], listed: dict[str, Any
     differences = profile.same(ours, listed)
     assert differences
     assert differences[0].startswith(path.split(".")[0])
+
+
+Way = tuple[str | int, ...]
+
+
+def leaves(value: Any, way: Way = ()) -> Iterator[tuple[Way, Any]]:
+    """Every member that holds no other, with the way to it."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    if not inner or not value:
+        yield way, value
+    for key, member in inner:
+        yield from leaves(member, (*way, key))
+
+
+def containers(value: Any, way: Way = ()) -> Iterator[tuple[Way, Any]]:
+    """Every object and list, the document itself too."""
+    if isinstance(value, dict | list):
+        yield way, value
+        for key, member in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from containers(member, (*way, key))
+
+
+def at(document: Any, way: Way) -> Any:
+    for key in way:
+        document = document[key]
+    return document
+
+
+def others(value: Any) -> tuple[Any, ...]:
+    """Other values for a leaf, each of which says something."""
+    return tuple(one for one in (f"{value}x", [value], {"x": value or 1}, 8443, 1, True) if one is not value and one)
+
+
+def test_every_single_leaf_that_is_changed_is_noticed(ours: dict[str, Any], listed: dict[str, Any]) -> None:
+    seen = 0
+    for way, value in leaves(listed):
+        for other in others(value):
+            changed = copy.deepcopy(listed)
+            at(changed, way[:-1])[way[-1]] = other
+            assert bool(profile.same(ours, changed)) is (way[0] not in profile.BOOKKEEPING), (way, other)
+            seen += 1
+    assert seen > 150
+
+
+def test_every_single_leaf_that_is_taken_away_is_noticed_where_it_said_something(
+    ours: dict[str, Any], listed: dict[str, Any]
+) -> None:
+    for way, value in leaves(listed):
+        changed = copy.deepcopy(listed)
+        del at(changed, way[:-1])[way[-1]]
+        assert bool(profile.same(ours, changed)) is (bool(value) and way[0] not in profile.BOOKKEEPING), way
+
+
+@pytest.mark.parametrize("new", [True, 1, 0.5, "x", ["x"], [False], [[]], [{}], {"a": 1}, {"a": [0]}])
+def test_whatever_is_added_anywhere_is_noticed(ours: dict[str, Any], listed: dict[str, Any], new: Any) -> None:
+    for way, _ in containers(listed):
+        changed = copy.deepcopy(listed)
+        place = at(changed, way)
+        if isinstance(place, dict):
+            place["a_field_of_tomorrow"] = new
+        else:
+            place.append(new)
+        assert bool(profile.same(ours, changed)) is (way[:1] != ("annotations",)), way
 
 
 def test_a_second_endpoint_or_credential_counts(ours: dict[str, Any], listed: dict[str, Any]) -> None:
