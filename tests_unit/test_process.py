@@ -135,7 +135,7 @@ def test_a_child_sees_no_colour_no_selector_and_no_key() -> None:
     ambient = {
         "PATH": "/bin", "HOME": "/h", "FORCE_COLOR": "1", "OPENSHELL_GATEWAY": "other", "OPENSHELL_WORKSPACE": "w",
         "ANTHROPIC_API_KEY": "sk-ant-secret", "CLAUDE_CODE_MESSAGING_TOKEN": "t", "LC_ALL": "de_DE",
-        "PYTEST_ADDOPTS": "-x",
+        "PYTEST_ADDOPTS": "-x", "GIT_DIR": "/other/.git", "GIT_INDEX_FILE": "/other/.git/index",
     }  # fmt: skip
     child = child_environment(ambient)
     assert child == {"PATH": "/bin", "HOME": "/h"} | process.FIXED

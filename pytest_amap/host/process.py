@@ -108,6 +108,11 @@ def content(stream: IO[bytes]) -> bytes:
 
 
 DROPPED = ("FORCE_COLOR", "CLICOLOR_FORCE", "CLICOLOR", "PY_COLORS", "CLAUDE_CODE_MESSAGING_TOKEN", "ANTHROPIC_API_KEY")
+MOVING = (
+    "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_SHALLOW_FILE", "GIT_CONFIG",
+)  # fmt: skip
+"""Variables, set in every git hook, that make git speak of another repository than the one it is asked about."""
 FIXED = {"LC_ALL": "C", "LANGUAGE": "C", "NO_COLOR": "1", "TERM": "dumb", "PYTHONDONTWRITEBYTECODE": "1"}
 SELECTORS = "OPENSHELL_"
 
@@ -118,6 +123,7 @@ def ambient_selectors(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def child_environment(environ: Mapping[str, str], key: str | None = None) -> dict[str, str]:
-    """A child's environment: C locale, no colour, no ambient OPENSHELL_* selector, the API key only where given."""
-    kept = {n: v for n, v in environ.items() if n not in DROPPED and not n.startswith((SELECTORS, "PYTEST_"))}
+    """A child's environment: C locale, no colour, no ambient selector, the API key only where given."""
+    dropped, prefixes = {*DROPPED, *MOVING}, (SELECTORS, "PYTEST_")
+    kept = {n: v for n, v in environ.items() if n not in dropped and not n.startswith(prefixes)}
     return kept | FIXED | ({"ANTHROPIC_API_KEY": key} if key else {})
