@@ -13,6 +13,8 @@ from kit import jsontext
 from kit.errors import Refused
 
 PINS = Path(__file__).with_name("siblings.json")
+SHORT = 12
+"""Digits of a commit that a sentence shows."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -51,6 +53,12 @@ class Pin:
     url: str
     commit: str | None
 
+    def against(self, commit: str) -> str:
+        """How a checkout at `commit` stands to this pin, in words."""
+        if self.commit is None:
+            return "unpinned"
+        return "at the pin" if commit == self.commit else f"not at the pin {self.commit[:SHORT]}"
+
 
 def find(name: str, environ: Mapping[str, str], repository: Path) -> Sibling:
     """The checkout `name` (router, connector, spec); Refused names the variable that says where it is.
@@ -65,7 +73,7 @@ def find(name: str, environ: Mapping[str, str], repository: Path) -> Sibling:
         if not (path / kind.witness).is_file():
             raise Refused(f"{kind.variable} is {stated}, which holds no {kind.witness}: set it to that checkout")
         return Sibling(name, path, "variable")
-    found = _beside(kind, Path(os.path.abspath(repository)))
+    found = beside(name, repository)
     if found is None:
         raise Refused(
             f"no {kind.directories[0]} checkout (with {kind.witness}) lies beside {repository} or a parent of it: "
@@ -80,25 +88,28 @@ def found(environ: Mapping[str, str], repository: Path) -> tuple[Sibling, ...]:
     One beside this repository is there also where a variable names another in its place.
     """
     stated = [find(name, environ, repository) for name, kind in KINDS.items() if environ.get(kind.variable)]
-    beside = [(name, _beside(kind, Path(os.path.abspath(repository)))) for name, kind in KINDS.items()]
-    return (*stated, *(Sibling(name, path, "beside") for name, path in beside if path))
+    places = [(name, beside(name, repository)) for name in KINDS]
+    return (*stated, *(Sibling(name, path, "beside") for name, path in places if path))
 
 
-def load_pins(path: Path = PINS) -> tuple[Pin, ...]:
-    """The pins in siblings.json, in file order; Refused on an unknown key, a bad url or a bad commit."""
+def beside(name: str, repository: Path) -> Path | None:
+    """The checkout `name` beside this repository or a parent of it, whatever its variable says."""
+    kind, here = KINDS[name], Path(os.path.abspath(repository))
+    candidates = (parent / directory for parent in here.parents for directory in kind.directories)
+    return next((path for path in candidates if (path / kind.witness).is_file()), None)
+
+
+def load_pins(path: Path = PINS) -> dict[str, Pin]:
+    """Each sibling's pin in siblings.json; Refused on an unknown key, a bad url, a bad commit, one too many or few."""
     document = jsontext.parse_object(jsontext.read_bytes(path, "restore it from the checkout"), str(path))
     entries = jsontext.check_keys(document, ("siblings",), str(path))["siblings"]
     if not isinstance(entries, list) or not entries:
         raise Refused(f"{path}: siblings must be a list with at least one entry")
-    pins = tuple(_pin(entry, f"{path}: siblings[{index}]") for index, entry in enumerate(entries))
-    if len({pin.name for pin in pins}) != len(pins):
-        raise Refused(f"{path}: a sibling stands twice: name each once")
-    return pins
-
-
-def _beside(kind: Kind, repository: Path) -> Path | None:
-    candidates = (parent / name for parent in repository.parents for name in kind.directories)
-    return next((path for path in candidates if (path / kind.witness).is_file()), None)
+    pins = [_pin(entry, f"{path}: siblings[{index}]") for index, entry in enumerate(entries)]
+    wanted = {kind.directories[0]: name for name, kind in KINDS.items()}
+    if sorted(pin.name for pin in pins) != sorted(wanted):
+        raise Refused(f"{path}: siblings must name {', '.join(wanted)}, each once: restore it from the checkout")
+    return {wanted[pin.name]: pin for pin in pins}
 
 
 def _pin(entry: object, where: str) -> Pin:

@@ -8,9 +8,10 @@ import pytest
 
 from kit.fleet import load
 from kit.home import Home
+from kit.siblings import Sibling
 from pytest_amap.checks import unknown_6
 from pytest_amap.cli import doctor as cli_doctor
-from pytest_amap.cli.doctor import Unkept
+from pytest_amap.cli.looking import Unkept
 from pytest_amap.evidence.redaction import Redactor
 from pytest_amap.failures import StepRefused
 from pytest_amap.host import lock, survey
@@ -54,6 +55,17 @@ def test_every_problem_is_a_line_with_its_remedy(ground: Ground, capsys: pytest.
         "MEND  step 0: versions were not asked; mend the above first",
         "MEND  step 2: not asked, since step 0 found no home or no fleet",
     ]
+
+
+def test_a_sibling_is_told_with_its_pin_and_stands_in_no_runs_way(
+    ground: Ground, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ground.siblings["router"] = Sibling("router", tmp_path, "variable")
+    assert cli_doctor.main(["-o", "amap_port=1"]) == 0
+    assert (
+        "ok    step 0: router checkout: not measured: no git checkout; not measured: no git checkout, found by variable"
+        in capsys.readouterr().out.splitlines()
+    )
 
 
 def test_a_broken_posture_is_1(

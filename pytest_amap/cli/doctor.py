@@ -4,31 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any
 
 from pytest_amap.catalogue import L1
 from pytest_amap.checks import unknown_6
-from pytest_amap.cli import settings
-from pytest_amap.evidence.store import Evidence
+from pytest_amap.cli import looking, settings
 from pytest_amap.failures import StepFailed
 from pytest_amap.host import lock, opening, survey
-from pytest_amap.host.host import Host
 from pytest_amap.host.lab import Lab
 from pytest_amap.host.run import Run
 from pytest_amap.options import HOME, Options
+from pytest_amap.steps import checkouts
 from pytest_amap.steps.prerequisites import ask_versions
 from pytest_amap.verdicts import PASS
 
 Line = tuple[bool, str]
 """Whether it stands in no run's way, and what is told."""
-
-
-class Unkept(Evidence):
-    """The doorway of a look without a run: nothing of it is recorded."""
-
-    def _append(self, *args: Any) -> str:
-        return ""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -46,9 +36,8 @@ def tell(options: Options) -> int:
     run = Run(L1, options, ())
     ground = survey.look(options, os.environ)
     lab = Lab(options=options, ground=ground, commands=opening.commands_of(run, ground), run=run)
-    unkept = Unkept(Path(), opening.redactor_of(options, os.environ), host=survey.LIVE, run="", mark={})
-    run.host = Host(unkept, environ=os.environ, cwd=os.fspath(options.repository), key=None, say=print)
-    lines = [line for look in (prerequisites, endpoint, versions, posture) for line in look(lab)]
+    run.host = looking.host(options)
+    lines = [line for look in (prerequisites, siblings, endpoint, versions, posture) for line in look(lab)]
     for good, text in lines:
         print(f"{'ok   ' if good else 'MEND '} {text}")
     return 0 if all(good for good, _ in lines) else 1
@@ -60,6 +49,13 @@ def prerequisites(lab: Lab) -> Iterator[Line]:
         yield False, f"step 0: {problem}"
     if not lab.ground.problems:
         yield True, "step 0: variables, paths, siblings, tools, user, kernel, key and gateway file"
+
+
+def siblings(lab: Lab) -> Iterator[Line]:
+    """Which checkouts a run would work with; one off its pin stands in no run's way."""
+    found = checkouts.facts(lab) if lab.ground.siblings else {}
+    for name in lab.ground.siblings:
+        yield True, f"step 0: {name} checkout: {found[f'{name}_pin']}; {found[f'{name}_commit']}"
 
 
 def endpoint(lab: Lab) -> Iterator[Line]:

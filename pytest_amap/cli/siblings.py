@@ -5,20 +5,29 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import sys
-from collections.abc import Iterable, Sequence
+import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from kit import siblings
 from kit.errors import Refused
 from kit.siblings import KINDS, Pin
 from pytest_amap.cli.main import checkout
-from pytest_amap.host import process
+from pytest_amap.host import git, process
 
 SECONDS = 600.0
-MOVED_BY = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE")
-"""Variables that would make git speak of another repository than the directory's own."""
+UNASKED = {"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "", "SSH_ASKPASS_REQUIRE": "never"}
+"""Nobody is asked for a password, neither in the terminal nor in a window."""
+
+WANTED = "refs/amap/wanted"
+"""Holds the commit that was checked out last, so that what no branch of the person's holds is known to be ours."""
+
+STARTED = r"^(filter\..*|core\.(sshcommand|gitproxy|alternaterefscommand)|credential\..*|remote\..*\.(uploadpack|vcs))$"
+"""Settings that name programs which status, fetch or checkout would start."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +60,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--apply", action="store_true", help="do it; without it nothing is changed")
     apply = parser.parse_args(argv).apply
     try:
-        places = [look(pin, place_of(pin)) for pin in siblings.load_pins()]
+        if shutil.which("git") is None:
+            raise Refused("git is not on PATH: install it")
+        places = [look(name, pin) for name, pin in siblings.load_pins().items()]
         for place in places:
-            print(bring(place) if apply else place.told())
+            print(bring(place) if apply else place.told(), flush=True)
     except Refused as reason:
         print(f"amap siblings: {reason}", file=sys.stderr)
         return 1
@@ -62,74 +73,129 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def place_of(pin: Pin) -> Path:
-    """The sibling's own variable where it is set, else beside this checkout."""
-    kind = next((kind for kind in KINDS.values() if pin.name in kind.directories), None)
-    stated = os.environ.get(kind.variable) if kind else None
-    return Path(os.path.abspath(stated)) if stated else checkout().parent / pin.name
+def place_of(name: str, pin: Pin) -> Path:
+    """Where step 0 looks for it: the sibling's own variable, else what lies beside; where neither is, beside."""
+    stated = os.environ.get(KINDS[name].variable)
+    if stated:
+        return Path(os.path.abspath(stated))
+    return siblings.beside(name, checkout()) or checkout().parent / pin.name
 
 
-def look(pin: Pin, path: Path) -> Place:
-    """What stands there; Refused where it is no clean checkout of this sibling's own."""
+def look(name: str, pin: Pin) -> Place:
+    """What stands there; Refused where it is no clean checkout of this sibling's own, or could not be made."""
+    path, otherwise = place_of(name, pin), f"move it away, or name another place in {KINDS[name].variable}"
     if not os.path.lexists(path):
+        if not os.access(path.parent, os.W_OK | os.X_OK):
+            raise Refused(f"{path.parent} is no directory that can be written: make it one for {path.name}")
         return Place(pin, path, None)
     if not path.is_dir():
-        raise Refused(f"{path} is no directory: move it away")
-    top = answer(path, "rev-parse", "--show-toplevel")
-    if top is None or Path(top).resolve() != path.resolve():
-        raise Refused(f"{path} is no git checkout of its own: move it away")
-    origin = answer(path, "remote", "get-url", "origin") or "none"
-    if repository(origin) != repository(pin.url):
-        raise Refused(f"{path} is a checkout of another origin ({origin}), expected {pin.url}: move it away")
-    changes = answer(path, "status", "--porcelain", "--untracked-files=normal")
-    if changes is None or changes:
-        raise Refused(f"{path} has local changes: commit them elsewhere or remove them")
-    return Place(pin, path, answer(path, "rev-parse", "HEAD"))
+        raise Refused(f"{path} is no directory: {otherwise}")
+    top = run(path, "rev-parse", "--show-toplevel")
+    if top.exit != 0 or Path(text(top.stdout)).resolve() != path.resolve():
+        raise Refused(f"{path} is no git checkout of its own{said(top)}; {otherwise}")
+    if started := programs(path):
+        raise Refused(f"{path} names programs in its own git configuration ({', '.join(started)}): {otherwise}")
+    origin = repository(text(run(path, "remote", "get-url", "origin").stdout))
+    if origin != repository(text(run(path.parent, "ls-remote", "--get-url", pin.url).stdout)):
+        raise Refused(f"{path} has another origin ({'/'.join(origin) or 'none'}), expected {pin.url}: {otherwise}")
+    changes = run(path, *git.CHANGES)
+    if changes.exit != 0 or changes.stdout.strip():
+        raise Refused(f"{path} has local changes{said(changes)}; commit them elsewhere or remove them")
+    head = run(path, "rev-parse", "--verify", "--quiet", "HEAD")
+    if head.exit != 0:
+        raise Refused(f"{path} has no commit checked out, as after a clone that was cut off: {otherwise}")
+    return attached(Place(pin, path, text(head.stdout)))
+
+
+def programs(path: Path) -> list[str]:
+    """The settings of this checkout alone that name programs."""
+    shown = text(run(path, "config", "--show-scope", "--name-only", "--get-regexp", STARTED).stdout)
+    lines = [line.split("\t", 1) for line in shown.splitlines()]
+    return sorted({line[-1] for line in lines if line[0] in ("local", "worktree")})
 
 
 def repository(url: str) -> tuple[str, ...]:
-    """Owner and name, the same for https and ssh addresses."""
-    return tuple(re.split(r"[/:]", url.rstrip("/").removesuffix(".git"))[-2:])
+    """Host and path, the same for https and ssh addresses; without user and password, which it may hold."""
+    short = re.fullmatch(r"(?:[^/@]+@)?([^/:]+):(?!//)(.*)", url)
+    try:
+        parts = urlsplit(url)
+        host, path = short.groups() if short else (parts.hostname or "", parts.path)
+    except ValueError:
+        return ("unreadable",)
+    found = (host.lower(), path.strip("/").removesuffix(".git").rstrip("/"))
+    return tuple(filter(None, found))
+
+
+def attached(place: Place) -> Place:
+    """The place itself; Refused where moving it would leave commits that nothing holds."""
+    if not place.settled:
+        holders = ("--branches", "--tags", "--remotes", "--glob=refs/amap")
+        if text(run(place.path, "rev-list", "--max-count=1", "HEAD", "--not", *holders).stdout):
+            raise Refused(f"{place.path} is at {place.head}, which no branch holds: keep it with git branch NAME")
+    return place
 
 
 def bring(place: Place) -> str:
     """Clone or fetch, check out, and look whether it is there; what was done, in a line."""
-    pin, path = place.pin, place.path
     if place.settled:
-        return f"present {path} at {pin.commit}"
+        return f"present {place.path} at {place.head}"
     if place.head is None:
-        git(path.parent, ("clone", "--quiet", pin.url, os.fspath(path)))
-    elif pin.commit:
-        git(path, ("fetch", "--quiet", "origin"))
+        return f"cloned {place.path} at {clone(place)}"
+    head = fetch(place)
+    return f"{'present' if head == place.head else 'fetched'} {place.path} at {head}"
+
+
+def clone(place: Place) -> str:
+    """Beside its place and then moved there, whole: one that is cut off is in nobody's way."""
+    with tempfile.TemporaryDirectory(prefix=f".{place.path.name}.", dir=place.path.parent) as folder:
+        made = Path(folder) / place.path.name
+        change(place.path.parent, "clone", "--quiet", place.pin.url, os.fspath(made))
+        head = fetch(Place(place.pin, made, None)) if place.pin.commit else commit_at(made)
+        try:
+            made.rename(place.path)
+        except OSError as error:
+            raise Refused(f"{place.path} could not be put there ({error.strerror}): look at it by hand") from error
+    return head
+
+
+def fetch(place: Place) -> str:
+    """Bring the checkout to its pin, or to the default branch of its origin, detached: no branch is moved."""
+    path, commit = place.path, place.pin.commit
+    if commit and run(path, "cat-file", "-e", f"{commit}^{{commit}}").exit == 0:
+        change(path, "update-ref", WANTED, commit)
     else:
-        git(path, ("pull", "--quiet", "--ff-only"))
-    if pin.commit:
-        git(path, ("checkout", "--quiet", "--detach", pin.commit))
-    head = answer(path, "rev-parse", "HEAD")
-    if head is None or head != (pin.commit or head):
-        raise Refused(f"{path} is at {head}, expected {pin.commit}: look at it by hand")
-    if head == place.head:
-        return f"present {path} at {head}"
-    return f"{'cloned' if place.head is None else 'fetched'} {path} at {head}"
+        change(path, "fetch", "--quiet", "origin", f"+{commit or 'HEAD'}:{WANTED}")
+    wanted = text(run(path, "rev-parse", WANTED).stdout)
+    if wanted != place.head:
+        change(path, "checkout", "--quiet", "--no-overwrite-ignore", "--detach", wanted)
+    head = commit_at(path)
+    if head != (commit or wanted):
+        raise Refused(f"{path} is at {head}, expected {commit or wanted}: look at it by hand")
+    return head
 
 
-def answer(path: Path, *words: str) -> str | None:
-    """What git says there, or None; only words that change nothing."""
-    done = run(path, ("--no-optional-locks", *words))
-    return done.stdout.decode("utf-8", "replace").strip() if done.exit == 0 else None
+def commit_at(path: Path) -> str:
+    return text(run(path, "rev-parse", "HEAD").stdout)
 
 
-def git(path: Path, words: Iterable[str]) -> None:
+def change(path: Path, *words: str) -> None:
     """A git command that changes something; Refused with what it said."""
-    done = run(path, words)
-    if done.exit == 0:
-        return
-    said = " ".join(done.stderr.decode("utf-8", "replace").split())[:300]
-    ended = f"did not end within {SECONDS:.0f} s" if done.timed_out else f"failed: {said}"
-    raise Refused(f"git {' '.join(words)} in {path} {ended}; mend that and run it again")
+    done = run(path, *words)
+    if done.exit != 0:
+        ended = f"did not end within {SECONDS:.0f} s" if done.timed_out else f"failed{said(done)}"
+        raise Refused(f"git {' '.join(words)} in {path} {ended}; mend that and run it again")
 
 
-def run(path: Path, words: Iterable[str]) -> process.Finished:
-    environ = {name: value for name, value in process.child_environment(os.environ).items() if name not in MOVED_BY}
-    argv = ("git", "-C", os.fspath(path), *words)
-    return process.run(argv, cwd=os.getcwd(), env=environ | {"GIT_TERMINAL_PROMPT": "0"}, timeout=SECONDS)
+def run(path: Path, *words: str) -> process.Finished:
+    environ = process.child_environment(os.environ) | UNASKED
+    return process.run(git.argv(path, *words), cwd=os.getcwd(), env=environ, timeout=SECONDS)
+
+
+def said(done: process.Finished) -> str:
+    """What git complained of, behind a colon and in one line."""
+    words = " ".join(text(done.stderr).split())[:300]
+    return f": {words}" if words else ""
+
+
+def text(stream: bytes) -> str:
+    return stream.decode("utf-8", "surrogateescape").strip()

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from pytest_amap.commands import Command, Look, Planned, unrecorded
+from pytest_amap.commands import Command, Look, Planned
 from pytest_amap.failures import StepFailed, StepRefused
 from pytest_amap.host import files, identity, repairing
 from pytest_amap.host.lab import Lab
 from pytest_amap.observations import Ran
 from pytest_amap.parsers import Unreadable, spec_items, versions
+from pytest_amap.steps import checkouts
 
 OLDEST = "0.1.2"
 REHEARSAL = "REHEARSAL"
@@ -41,10 +42,19 @@ def prerequisites(lab: Lab) -> Lab:
     openshell, docker = ask_versions(lab)
     lab.run.facts |= {"openshell": openshell, "docker": docker}
     lab.ids.update(identity.recorded(lab))
-    lab.run.facts |= host_facts(lab) | fleet_facts(lab) | identity.facts(lab) | checkouts(lab)
+    lab.run.facts |= host_facts(lab) | fleet_facts(lab) | identity.facts(lab)
+    checked_out(lab)
     not_checked(lab)
     repairing.before_the_gate(lab)
     return lab
+
+
+def checked_out(lab: Lab) -> None:
+    """Which checkouts this run works with; a sibling off its pin is told, since no verdict's sentence names it."""
+    found = checkouts.facts(lab)
+    lab.run.facts |= found
+    for line in checkouts.warnings(lab, found):
+        lab.run.say(line)
 
 
 def validator(lab: Lab) -> str:
@@ -62,9 +72,8 @@ def not_checked(lab: Lab) -> None:
 
 
 def plan(lab: Lab) -> list[Planned]:
-    git = [one for name, path in places(lab).items() for one in (revision(lab, name, path), dirty(lab, name, path))]
     reads = [Look("/etc/os-release", "distribution"), Look(validator(lab), "the spec's NOT CHECKED HERE list")]
-    return [*version_commands(lab), *help_commands(lab), *git, *reads, *repairing.planned(lab)]
+    return [*version_commands(lab), *help_commands(lab), *checkouts.plan(lab), *reads, *repairing.planned(lab)]
 
 
 def version_commands(lab: Lab) -> list[Command]:
@@ -141,36 +150,3 @@ def fleet_facts(lab: Lab) -> dict[str, str]:
         "fleet": f"{name}, sha256 {files.sha256(fleet.raw)}",
         "task_graph": f"members {', '.join(fleet.members)}; {edges}; nobody else may task anybody",
     }
-
-
-def places(lab: Lab) -> dict[str, str]:
-    """The checkouts whose commits belong into the report."""
-    found = {name: os.fspath(sibling.path) for name, sibling in lab.ground.siblings.items()}
-    return {**found, "plugin": os.fspath(lab.options.repository)}
-
-
-def revision(lab: Lab, name: str, path: str) -> Command:
-    return unrecorded(f"{name} commit", ("git", "--no-optional-locks", "-C", path, "rev-parse", "HEAD"), 60)
-
-
-def dirty(lab: Lab, name: str, path: str) -> Command:
-    return unrecorded(f"{name} changes", ("git", "--no-optional-locks", "-C", path, "status", "--porcelain"), 60)
-
-
-def checkouts(lab: Lab) -> dict[str, str]:
-    found = {}
-    for name, path in places(lab).items():
-        commit, changes = lab.host.run(revision(lab, name, path)), lab.host.run(dirty(lab, name, path))
-        state = (
-            "clean"
-            if changes.ok and not changes.stdout.strip()
-            else "with local changes"
-            if changes.ok
-            else "state unknown"
-        )
-        how = f", found by {lab.ground.siblings[name].how}" if name in lab.ground.siblings else ""
-        known = commit.ok and re.fullmatch(r"[0-9a-f]{40,64}", commit.stdout.strip())
-        found[f"{name}_commit"] = (
-            f"{commit.stdout.strip()} ({state}{how})" if known else f"not measured: no git checkout{how}"
-        )
-    return found

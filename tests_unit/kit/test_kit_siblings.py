@@ -68,14 +68,35 @@ def test_a_link_is_not_resolved(repository: Path, tmp_path: Path) -> None:
 
 
 def test_the_pins_are_those_of_the_kinds() -> None:
-    pins = {pin.name: pin for pin in siblings.load_pins()}
-    assert set(pins) == {kind.directories[0] for kind in siblings.KINDS.values()}
-    assert pins["amap-spec"].commit is None
-    assert all(pin.url == f"https://github.com/proofpoint/{name}" for name, pin in pins.items())
+    pins = siblings.load_pins()
+    assert {name: pin.name for name, pin in pins.items()} == {
+        name: kind.directories[0] for name, kind in siblings.KINDS.items()
+    }
+    assert pins["spec"].commit is None
+    assert all(pin.url == f"https://github.com/proofpoint/{pin.name}" for pin in pins.values())
+
+
+def test_a_commit_stands_to_its_pin() -> None:
+    commit = "0123456789" * 4
+    assert siblings.Pin("a", "https://h/a", commit).against(commit) == "at the pin"
+    assert siblings.Pin("a", "https://h/a", commit).against("f" * 40) == "not at the pin 012345678901"
+    assert siblings.Pin("a", "https://h/a", None).against(commit) == "unpinned"
 
 
 def pin(**changes: Any) -> dict[str, Any]:
-    return {"name": "a", "url": "https://example.org/a", "commit": None, **changes}
+    return {"name": "amap-spec", "url": "https://example.org/a", "commit": None, **changes}
+
+
+def pins(*more: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """A whole document, whose last entry is the spec's."""
+    others = [pin(name=kind.directories[0]) for name, kind in siblings.KINDS.items() if name != "spec"]
+    return {"siblings": [*others, pin(**changes), *more]}
+
+
+def test_the_bench_of_the_next_test_is_accepted(tmp_path: Path) -> None:
+    path = tmp_path / "siblings.json"
+    path.write_text(json.dumps(pins()))
+    assert set(siblings.load_pins(path)) == set(siblings.KINDS)
 
 
 @pytest.mark.parametrize(
@@ -84,14 +105,16 @@ def pin(**changes: Any) -> dict[str, Any]:
         {},
         {"siblings": []},
         {"siblings": {}},
-        {"siblings": [pin()], "more": 1},
-        {"siblings": [pin(), pin()]},
-        {"siblings": [pin(name="A")]},
-        {"siblings": [pin(name="-a")]},
-        {"siblings": [pin(url="http://example.org/a")]},
-        {"siblings": [pin(commit="main")]},
-        {"siblings": [pin(commit="A" * 40)]},
-        {"siblings": [pin(branch="main")]},
+        {"siblings": [pin()]},
+        {**pins(), "more": 1},
+        pins(pin()),
+        pins(pin(name="another")),
+        pins(name="A"),
+        pins(name="-a"),
+        pins(url="http://example.org/a"),
+        pins(commit="main"),
+        pins(commit="A" * 40),
+        pins(branch="main"),
     ],
 )
 def test_wrong_pins_are_refused(document: dict[str, Any], tmp_path: Path) -> None:
