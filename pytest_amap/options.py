@@ -34,6 +34,7 @@ class Options:
     image: str = "amap-openshell-agent"
     port: int = 17670
     label_prefix: str = "openshell.ai"
+    host_alias: str = "host.openshell.internal"
     restart_policy: bool = False
     posture_accepted: str = ""
     pid: int = 0

@@ -12,6 +12,7 @@ from pytest_amap.cli.gateway_merge import merged
 from pytest_amap.host import posture_files
 from pytest_amap.host.posture_files import GatewayFiles
 from pytest_amap.parsers import units
+from pytest_amap.parsers.gateway_settings import ALIAS
 
 RIGHT = merged("")
 OPENING = ("OPENSHELL_BIND_ADDRESS", "0.0.0.0")
@@ -39,13 +40,13 @@ def service(
 
 def noticed(found: GatewayFiles) -> bool:
     """Step 0, step 2 and unknown_6 alike: they judge these two."""
-    return bool(found.unread) or not all(finding.ok for finding in found.findings(17670))
+    return bool(found.unread or found.undecided) or not all(finding.ok for finding in found.findings(17670, ALIAS))
 
 
 def test_the_right_file_alone_holds(folder: Path) -> None:
     assert not noticed(locate(folder))
     assert not noticed(locate(folder, service()))
-    assert posture_files.problems(locate(folder), 17670) == []
+    assert posture_files.problems(locate(folder), 17670, ALIAS) == []
 
 
 @pytest.mark.parametrize("number", [number for number, line in enumerate(RIGHT.splitlines()) if line])
@@ -53,7 +54,7 @@ def test_each_line_of_the_file_counts(folder: Path, number: int) -> None:
     lines = RIGHT.splitlines()
     (folder / "gateway.toml").write_text("\n".join(lines[:number] + lines[number + 1 :]))
     assert noticed(locate(folder))
-    assert posture_files.problems(locate(folder), 17670)
+    assert posture_files.problems(locate(folder), 17670, ALIAS)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +83,7 @@ def test_each_override_counts_wherever_it_stands(folder: Path, tmp_path: Path, n
     (folder / "gateway.env").write_text(other.read_text())
     assert noticed(locate(folder))
     assert noticed(locate(folder, service()))
-    assert posture_files.problems(locate(folder), 17670)
+    assert posture_files.problems(locate(folder), 17670, ALIAS)
 
 
 def test_a_gateway_env_that_the_unit_does_not_list_hides_nothing(folder: Path, tmp_path: Path) -> None:
@@ -166,11 +167,12 @@ def test_an_environment_file_that_cannot_be_read_is_noticed_by_everybody(
             path.write_text('OPENSHELL_BIND_ADDRESS="0.0.0.0\n')
     assert locate(folder).unread
     assert any(
-        "what overrides gateway.toml is not known" in what for what, _ in posture_files.problems(locate(folder), 17670)
+        "what overrides gateway.toml is not known" in what
+        for what, _ in posture_files.problems(locate(folder), 17670, ALIAS)
     )
     monkeypatch.setenv("XDG_CONFIG_HOME", str(folder.parent))
     monkeypatch.delenv("OPENSHELL_GATEWAY_CONFIG", raising=False)
-    monkeypatch.setattr(cli_gateway, "service", lambda options: None)
+    monkeypatch.setattr(cli_gateway, "service", lambda options: (None, None))
     assert cli_gateway.main([]) == 1
     assert "WRONG  gateway.env: " in capsys.readouterr().out
 
@@ -188,5 +190,5 @@ def test_a_loopback_host_without_a_port_is_loopback(folder: Path) -> None:
 def test_a_file_that_cannot_be_read_is_one_problem_and_not_one_a_setting(folder: Path) -> None:
     (folder / "gateway.toml").unlink()
     (folder / "gateway.toml").mkdir()
-    told = [what for what, _ in posture_files.problems(locate(folder), 17670)]
+    told = [what for what, _ in posture_files.problems(locate(folder), 17670, ALIAS)]
     assert told == ["gateway.toml must be readable, saw gateway.toml: not a regular file"]

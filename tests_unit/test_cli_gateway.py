@@ -76,7 +76,7 @@ def test_every_single_setting_that_is_missing_is_put_back(path: tuple[str, ...],
 def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.delenv("OPENSHELL_GATEWAY_CONFIG", raising=False)
-    monkeypatch.setattr(cli_gateway, "service", lambda options: None)
+    monkeypatch.setattr(cli_gateway, "service", lambda options: (None, None))
     (tmp_path / "openshell").mkdir()
     return tmp_path / "openshell" / "gateway.toml"
 
@@ -123,7 +123,7 @@ def test_a_file_that_may_not_be_read(config: Path, capsys: pytest.CaptureFixture
 
 def test_the_service_is_asked_and_may_be_absent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/none")
-    assert cli_gateway.service(cli_gateway.Options()) is None
+    assert cli_gateway.service(cli_gateway.Options()) == (None, None)
 
 
 def test_the_fragment_is_a_part_of_the_merge() -> None:

@@ -11,7 +11,7 @@ from container_samples import box
 from posture_samples import GOOD, INFO, KEY, LISTENS, STATUS, TOML, but, listing, with_toml
 from request_samples import ran, unread
 
-from pytest_amap.checks.unknown_6 import PAGES, STATEMENT, Seen, judge
+from pytest_amap.checks.unknown_6 import OTHERS, PAGES, STATEMENT, Seen, judge
 from pytest_amap.failures import StepRefused
 from pytest_amap.observations import Ran, build, plain, referring
 from pytest_amap.steps import gateway as gateway_step
@@ -36,10 +36,25 @@ def toml(old: str, new: str) -> Seen:
     return with_toml(TOML.replace(old, new))
 
 
+def docker(line: str) -> Seen:
+    return toml("[openshell.drivers.docker]\n", f"[openshell.drivers.docker]\n{line}\n")
+
+
 def status(text: str, exit: int = 0) -> Seen:
     return but(status=ran(text, exit=exit))
 
 
+AT_HOME = ("https://127.0.0.1:17670", "https://host.openshell.internal:17670", "https://[::1]:17670/")
+ELSEWHERE = (
+    "https://gateway.example:17670",
+    "https://172.17.0.1:17670",
+    "https://host.openshell.internal:17671",
+    "https://host.openshell.internal",
+    "http://host.openshell.internal:17670",
+    "https://host.openshell.internal.example:17670",
+    "https://host.openshell.internal:17670@gateway.example:17670",
+    "host.openshell.internal:17670",
+)
 HOLDS = {
     "as it should be": GOOD,
     "no sandbox at all yet": pages(listing()),
@@ -58,6 +73,13 @@ HOLDS = {
     "A16 no user bus": but(unit=NO_BUS),
     "no systemctl": but(unit=ran(exit=None, stderr="systemctl: No such file or directory")),
     "a switch for something else": with_toml(TOML, OPENSHELL_LOG_LEVEL="debug"),
+    "client certificates are stated": with_toml(TOML + "[openshell.gateway.mtls_auth]\nenabled = true\n"),
+    **{f"supervisors report to {url}": docker(f'grpc_endpoint = "{url}"') for url in AT_HOME},
+    "this deployment's own alias": replace(docker('grpc_endpoint = "https://h:17670"'), alias="h"),
+    "another driver's endpoint": with_toml(TOML + f"[openshell.drivers.podman]\ngrpc_endpoint = '{ELSEWHERE[0]}'\n"),
+    "a rootless Docker's socket": docker('socket_path = "/run/user/1000/docker.sock"'),
+    "the driver's name in capitals": but(info=ran(INFO.replace("docker", "Docker"))),
+    "required labels of an admission that is off": with_toml(TOML + "required_labels = ['a']\n"),
     "A08 an ambient gateway is not passed on": but(ambient=("OPENSHELL_GATEWAY",)),
 }
 SETTINGS = {
@@ -87,6 +109,15 @@ BROKEN = {
     "A12 the environment opens the port": with_toml(TOML, OPENSHELL_BIND_ADDRESS="0.0.0.0:17670"),
     "a flag opens the port": with_toml(TOML, **{"--bind-address": "[::]:17670"}),
     "a flag moves the port": with_toml(TOML, **{"--port": "8080"}),
+    "no client certificates": with_toml(TOML + "[openshell.gateway.mtls_auth]\nenabled = false\n"),
+    "no client certificates, by the environment": with_toml(TOML, OPENSHELL_MTLS_AUTH_ENABLED="false"),
+    "no client certificates, by a flag": with_toml(TOML, **{"--disable-mtls-auth": "true"}),
+    **{f"supervisors report to {url}": docker(f'grpc_endpoint = "{url}"') for url in ELSEWHERE},
+    "supervisors report elsewhere, by the environment": with_toml(TOML, OPENSHELL_GRPC_ENDPOINT=ELSEWHERE[0]),
+    "another alias than this deployment's": replace(
+        docker(f'grpc_endpoint = "{AT_HOME[1]}"'), alias="host.ryno.internal"
+    ),
+    "Podman's socket behind the Docker driver": docker('socket_path = "/run/user/1000/podman/podman.sock"'),
     "the environment selects Podman": with_toml(TOML, OPENSHELL_COMPUTE_DRIVER="podman"),
     "the environment forbids binds": with_toml(TOML, OPENSHELL_DOCKER_ENABLE_BIND_MOUNTS="false"),
     "A18 the Docker bridge": listens("127.0.0.1:17670", "172.18.0.1:17670"),
@@ -123,6 +154,10 @@ OPEN = {
     "gateway.toml is no TOML": (with_toml("[openshell"), "TOML"),
     "gateway.toml cannot be read": (but(files=replace(GOOD.files, toml=unread("EACCES"))), "EACCES"),
     "gateway.env cannot be read": (but(files=replace(GOOD.files, unread=("gateway.env: EACCES",))), "gateway.env"),
+    "a drop-in cannot be decided": (but(files=replace(GOOD.files, undecided=("x.conf: EACCES",))), "x.conf"),
+    "an override of nothing": (with_toml(TOML, OPENSHELL_BIND_ADDRESS=""), "set to nothing"),
+    "an endpoint of nothing": (docker('grpc_endpoint = ""'), "set to nothing"),
+    "the service's Docker may be Podman": (with_toml(TOML, DOCKER_HOST="unix:///run/podman/podman.sock"), "heeds it"),
     "preflight cannot be run": (but(preflight=ran(exit=None, stderr="openshell-gateway: not found")), "not found"),
     "preflight ends with 127": (but(preflight=ran(exit=127)), "exit 127"),
     "a gateway that knows no preflight": (but(preflight=USAGE), "unrecognized"),
@@ -172,7 +207,7 @@ def test_every_part_has_been_seen_to_fail_or_not_to_know() -> None:
 
     names = {part.name for part in judge(GOOD)}
     assert turned({name: seen for name, (seen, _) in OPEN.items()}, UNKNOWN) >= names
-    assert names - turned(BROKEN, FAIL) == {"what overrides the gateway's file", STATEMENT}
+    assert names - turned(BROKEN, FAIL) == {"what overrides the gateway's file", OTHERS, STATEMENT}
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_amap.parsers import Unreadable, addresses, units
-from pytest_amap.parsers.gateway_toml import Finding, GatewayFile, State, findings, gateway_file
+from pytest_amap.parsers import Unreadable, addresses, environment_files, units
+from pytest_amap.parsers.gateway_settings import Finding, State
+from pytest_amap.parsers.gateway_toml import GatewayFile, findings, gateway_file
 from pytest_amap.parsers.listeners import is_loopback, listeners
 
 RIGHT = """\
@@ -330,15 +331,14 @@ OPENSHELL_BIND_ADDRESS=0.0.0.0:17670
 not an assignment
 OPEN="x
 """
-    found = units.environment_file(text)
-    assert isinstance(found, units.EnvironmentFile)
+    found = environment_files.environment_file(text)
+    assert isinstance(found, environment_files.EnvironmentFile)
     assert found.values == {
         "OPENSHELL_BIND_ADDRESS": "0.0.0.0:17670",
-        "OPENSHELL_OIDC_ISSUER": "https://a.example",
         "QUOTED": "a b",
-        "LONG": "one two",
+        "LONG": "onetwo",
     }
-    assert found.unparsed == ("not an assignment", 'OPEN="x')
+    assert found.unparsed == ("export  OPENSHELL_OIDC_ISSUER='https://a.example'", "not an assignment", 'OPEN="x')
 
 
 @pytest.mark.parametrize(

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_amap.commands import Command, Look, Planned, unrecorded
-from pytest_amap.host import posture_files
+from pytest_amap.host import gateway_keys, posture_files, service_files
 from pytest_amap.host.process import ambient_selectors
 from pytest_amap.judging import decided, listed, unknown
 from pytest_amap.observations import Ran, Stat
-from pytest_amap.parsers import Unreadable, addresses, cli, gateway_toml, listeners, units
+from pytest_amap.parsers import Unreadable, addresses, cli, gateway_settings, gateway_toml, listeners, units
 from pytest_amap.verdicts import PASS, Part
 
 if TYPE_CHECKING:
     from pytest_amap.host.lab import Lab
 
-UNIT = "openshell-gateway"
 STATEMENT = "the operator states what files cannot show"
+OTHERS = "other settings of the gateway"
 PAGES = 50
-TLS_DIR = "OPENSHELL_LOCAL_TLS_DIR"
 
 
 @dataclass(frozen=True)
@@ -44,13 +43,17 @@ class Seen:
     intents: dict[str, str]
     ambient: tuple[str, ...] = ()
     accepted: str = ""
+    alias: str = gateway_settings.ALIAS
+    manager: Ran | None = None
 
 
 def commands(lab: Lab, toml: str) -> dict[str, Command]:
     seconds = lab.options.deadlines.command
-    properties = "ExecStart,Environment,EnvironmentFiles,DropInPaths,ActiveState,ActiveEnterTimestamp"
+    systemctl = ("systemctl", "--user")
+    show = (*systemctl, "show", service_files.SERVICE, "-p", ",".join(units.PROPERTIES))
     return {
-        "unit": unrecorded("the gateway's service", ("systemctl", "--user", "show", UNIT, "-p", properties), seconds),
+        "unit": unrecorded("the gateway's service", show, seconds),
+        "manager": unrecorded("what every service is started with", (*systemctl, "show-environment"), seconds),
         "preflight": unrecorded("preflight", (lab.commands.gateway, "config", "preflight", "--path", toml), seconds),
         "status": lab.commands.plain("status", label="gateway status"),
         "info": lab.commands.plain("gateway", "info", "-o", "json", label="gateway info"),
@@ -67,6 +70,8 @@ def plan(lab: Lab) -> Iterable[Planned]:
     toml = "<the gateway file>"
     planned = commands(lab, toml)
     yield planned.pop("unit")
+    yield planned.pop("manager")
+    yield Look("<its unit, drop-ins and environment.d>", "the gateway's service", "without a user bus")
     yield Look(toml, "the gateway's configuration")
     yield Look("<its folder>/gateway.env", "the gateway's environment")
     yield from planned.values()
@@ -77,26 +82,28 @@ def plan(lab: Lab) -> Iterable[Planned]:
 def collect(lab: Lab) -> Seen:
     """Look, and judge nothing; nothing is changed."""
     host = lab.host
-    unit = host.run(commands(lab, "")["unit"])
-    read = units.unit(unit.stdout) if unit.ok else None
-    files = posture_files.locate(host.environ, read if isinstance(read, units.Unit) else None)
-    files = posture_files.GatewayFiles(
-        host.keep(host.hidden(files.toml), "gateway.toml"),
-        files.how,
-        host.keep(host.hidden(files.environment), "gateway.env") if files.environment else None,
-        files.overrides,
-        files.unread,
+    ask = commands(lab, "")
+    unit, manager = host.run(ask["unit"]), host.look(ask["manager"])
+    files = posture_files.locate(host.environ, *service(unit, manager), lab.options.gateway)
+    files = replace(
+        files,
+        toml=host.keep(host.hidden(files.toml), "gateway.toml"),
+        environment=host.keep(host.hidden(files.environment), "gateway.env") if files.environment else None,
     )
     ask = commands(lab, files.toml.path)
     return Seen(
         files=files,
         unit=unit,
+        manager=host.keep(replace(manager, stdout=units.withheld(manager.stdout)), ask["manager"].label),
         preflight=host.run(ask["preflight"]),
         status=host.run(ask["status"]),
         info=host.run(ask["info"]),
         listeners=host.run(ask["listeners"]),
         sandboxes=pages(lab),
-        keys=tuple(host.stat(path, "credentials") for path in key_files(host.environ, files.overrides)),
+        keys=tuple(
+            host.stat(path, "credentials")
+            for path in gateway_keys.paths(host.environ, files.overrides, gateway_toml.key_files(files.file))
+        ),
         uid=os.getuid(),
         port=lab.options.port,
         workspace=lab.fleet.workspace,
@@ -104,7 +111,19 @@ def collect(lab: Lab) -> Seen:
         intents=dict(lab.intents()),
         ambient=ambient_selectors(host.environ),
         accepted=lab.options.posture_accepted,
+        alias=lab.options.host_alias,
     )
+
+
+def service(unit: Ran, manager: Ran) -> tuple[units.Unit | None, service_files.Manager | None]:
+    """What systemd says of the service; nothing where it could not be asked, and then files tell."""
+    read = units.unit(unit.stdout) if unit.ok else None
+    if not isinstance(read, units.Unit):
+        return None, None
+    found = units.manager_environment(manager.stdout) if manager.ok else Unreadable(manager.said)
+    if isinstance(found, Unreadable):
+        return read, service_files.Manager({}, (f"the user manager's environment is not known: {found.why}",))
+    return read, service_files.Manager(found)
 
 
 def pages(lab: Lab) -> tuple[Ran, ...]:
@@ -120,44 +139,52 @@ def next_page(ran: Ran) -> str:
     return found.next_page_token if isinstance(found, cli.SandboxList) else ""
 
 
-def key_files(environ: Mapping[str, str], overrides: Mapping[str, str]) -> list[str]:
-    """The private keys of the CLI's registrations and of the package, where OpenShell keeps them."""
-    home = environ.get("HOME", "")
-    config = environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
-    state = environ.get("XDG_STATE_HOME") or os.path.join(home, ".local", "state")
-    package = overrides.get(TLS_DIR) or os.path.join(state, "openshell", "tls")
-    found: list[str] = []
-    for top in (os.path.join(config, "openshell", "gateways"), package):
-        for folder, _, names in os.walk(top):
-            found += [os.path.join(folder, name) for name in sorted(names) if name.endswith(".key")]
-    return list(dict.fromkeys(found))
-
-
 def judge(seen: Seen) -> list[Part]:
-    return [*settings(seen), overriding(seen), *live(seen), others(seen), credentials(seen), statement(seen)]
+    return [
+        *settings(seen),
+        more_settings(seen),
+        overriding(seen),
+        *live(seen),
+        others(seen),
+        credentials(seen),
+        statement(seen),
+    ]
 
 
 def settings(seen: Seen) -> Iterable[Part]:
     records = (seen.files.toml.record, seen.files.environment.record if seen.files.environment else "")
-    for finding in seen.files.findings(seen.port):
+    for finding in seen.files.findings(seen.port, seen.alias):
         name = f"gateway settings: {finding.name}"
-        if finding.state is gateway_toml.State.UNREADABLE:
+        if finding.state is gateway_settings.State.UNREADABLE:
             yield unknown(name, finding.expected, finding.seen, *records)
         else:
             yield decided(name, finding.ok, finding.expected, finding.seen, *records)
 
 
+def more_settings(seen: Seen) -> Part:
+    """What the posture does not rest on is named, so that no setting changes unseen; the operator reads it."""
+    want = "each one is named"
+    file = seen.files.file
+    records = (seen.files.toml.record, seen.unit.record)
+    if isinstance(file, Unreadable):
+        return unknown(OTHERS, want, file, *records)
+    return decided(OTHERS, True, want, "other settings: " + ("; ".join(seen.files.others()) or "none"), *records)
+
+
 def overriding(seen: Seen) -> Part:
     """A setting of the file holds only where nothing that wins over it is hidden. Whether the service runs is not
-    asked here: without a user bus nothing is known of it, and that is no broken gateway."""
-    name, want = "what overrides the gateway's file", "every environment file that may override it can be read"
-    records = (seen.unit.record, seen.files.environment.record if seen.files.environment else "")
-    if seen.files.unread:
-        return unknown(name, want, listed(seen.files.unread), *records)
+    asked here: without a user bus its files tell what it is started with, and that is no broken gateway."""
+    name, want = "what overrides the gateway's file", "all that may override it can be read"
+    beside = [ran.record for ran in (seen.files.environment, seen.manager) if ran is not None]
+    records = (seen.unit.record, *beside)
+    if hidden := (*seen.files.unread, *seen.files.undecided):
+        return unknown(name, want, "; ".join(hidden), *records)
     read = units.unit(seen.unit.stdout) if seen.unit.ok else Unreadable(seen.unit.said)
     bus = " (set XDG_RUNTIME_DIR, or log in as this user)" if units.without_bus(seen.unit.stderr) else ""
     service = f"its service is not known: {read.why}{bus}" if isinstance(read, Unreadable) else f"service {read.state}"
-    return decided(name, True, want, f"the file is {seen.files.how}; {service}", *records)
+    drop_ins = f"; drop-ins {', '.join(seen.files.drop_ins)}" if seen.files.drop_ins else ""
+    said = f"the file is {seen.files.how}: {seen.files.toml.path}; {service}{drop_ins}"
+    return decided(name, True, want, said, *records)
 
 
 def live(seen: Seen) -> Iterable[Part]:
@@ -169,7 +196,8 @@ def live(seen: Seen) -> Iterable[Part]:
     if isinstance(info, Unreadable):
         yield unknown(name, want, info, seen.info.record)
     else:
-        yield decided(name, set(info.drivers) == {"docker"}, want, listed(info.drivers), seen.info.record)
+        drivers = {driver.casefold() for driver in info.drivers}
+        yield decided(name, drivers == {"docker"}, want, listed(info.drivers), seen.info.record)
 
 
 def preflight(ran: Ran) -> Part:

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from kit.gateway import FRAGMENT
 from pytest_amap.checks import unknown_6
-from pytest_amap.cli import gateway_merge, settings
-from pytest_amap.host import posture_files, process
+from pytest_amap.cli import gateway_merge, looking, settings
+from pytest_amap.host import posture_files
 from pytest_amap.host.posture_files import GatewayFiles
+from pytest_amap.host.service_files import Manager
 from pytest_amap.options import Options
 from pytest_amap.parsers import units
 from pytest_amap.session.plans import Book
@@ -25,29 +26,30 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def tell(options: Options) -> int:
     """Fragment, findings and merge themselves."""
-    found = posture_files.locate(os.environ, service(options))
-    holds = not found.unread and all(finding.ok for finding in found.findings(options.port))
-    for line in [*findings(found, options.port), *fragment(), *merge(found, holds)]:
+    unit, manager = service(options)
+    found = posture_files.locate(os.environ, unit, manager, options.gateway)
+    hidden = (*found.unread, *found.undecided)
+    holds = not hidden and all(finding.ok for finding in found.findings(options.port, options.host_alias))
+    for line in [*findings(found, options), *fragment(), *merge(found, holds)]:
         print(line)
     return 0 if holds else 1
 
 
-def service(options: Options) -> units.Unit | None:
-    """The gateway's systemd unit; None where there is none, or no user bus."""
-    ask = unknown_6.commands(Book.of(options).lab, "")["unit"]
-    environ = process.child_environment(os.environ)
-    asked = process.run(ask.argv, cwd=os.getcwd(), env=environ, timeout=ask.timeout)
-    read = units.unit(asked.stdout.decode("utf-8", "replace")) if asked.exit == 0 else None
-    return read if isinstance(read, units.Unit) else None
+def service(options: Options) -> tuple[units.Unit | None, Manager | None]:
+    """The gateway's systemd unit and its manager's environment; None where there is none, or no user bus."""
+    commands, host = unknown_6.commands(Book.of(options).lab, ""), looking.host(options)
+    return unknown_6.service(host.look(commands["unit"]), host.look(commands["manager"]))
 
 
-def findings(found: GatewayFiles, port: int) -> Iterator[str]:
+def findings(found: GatewayFiles, options: Options) -> Iterator[str]:
     state = {"ENOENT": "not there", None: "read"}.get(found.toml.problem, str(found.toml.problem))
     yield f"file: {found.toml.path} ({found.how}; {state})"
-    for finding in found.findings(port):
+    for finding in found.findings(options.port, options.host_alias):
         told = f"{finding.name}: {finding.seen}"
         yield f"  ok     {told}" if finding.ok else f"  WRONG  {told}; must be {finding.expected}"
-    yield from (f"  WRONG  {why}; what overrides the file is not known" for why in found.unread)
+    yield from (f"  other  {setting}" for setting in found.others())
+    hidden = (*found.unread, *found.undecided)
+    yield from (f"  WRONG  {why}; what overrides the file is not known" for why in hidden)
 
 
 def fragment() -> Iterator[str]:

@@ -7,22 +7,23 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from pytest_amap.host import files
+from pytest_amap.host import files, service_files
+from pytest_amap.host.service_files import Manager
 from pytest_amap.observations import Read
 from pytest_amap.parsers import Unreadable, gateway_toml, units
-from pytest_amap.parsers.gateway_toml import Finding
+from pytest_amap.parsers.environment_files import environment_file
+from pytest_amap.parsers.gateway_settings import Finding, State
 
 CONFIG = "OPENSHELL_GATEWAY_CONFIG"
-SETTINGS = "OPENSHELL_"
-PLACES = ("XDG_CONFIG_HOME", "HOME")
-"""Variables that move the user's configuration folder; the service may have others than this terminal."""
+PROGRAM = "openshell-gateway"
 
 
 @dataclass(frozen=True)
 class GatewayFiles:
     """`toml` is the file that was found by `how`; `overrides` are settings that win over it, by variable or flag.
 
-    `unread` says which of the files that may hold overrides could not be read, or not every line of it.
+    `unread` says which of the files that may hold overrides could not be read, or not every line of it; `undecided`
+    what of the service could not be decided, so that it may override the file or name another one.
     """
 
     toml: Read
@@ -30,48 +31,109 @@ class GatewayFiles:
     environment: Read | None = None
     overrides: dict[str, str] = field(default_factory=dict)
     unread: tuple[str, ...] = ()
+    undecided: tuple[str, ...] = ()
+    drop_ins: tuple[str, ...] = ()
 
-    def findings(self, port: int) -> tuple[Finding, ...]:
-        """Every setting the posture rests on; an absent file is one with defaults, any other problem is unreadable."""
+    @property
+    def file(self) -> gateway_toml.GatewayFile | Unreadable:
+        """What the file says; an absent one is one with defaults, any other problem is unreadable."""
         if self.toml.problem == "ENOENT":
-            read: gateway_toml.GatewayFile | Unreadable = gateway_toml.gateway_file("")
-        elif self.toml.text is None:
-            read = Unreadable(f"{os.path.basename(self.toml.path)}: {self.toml.problem}")
-        else:
-            read = gateway_toml.gateway_file(self.toml.text)
-        return gateway_toml.findings(read, self.overrides, port)
+            return gateway_toml.gateway_file("")
+        if self.toml.text is None:
+            return Unreadable(f"{os.path.basename(self.toml.path)}: {self.toml.problem}")
+        return gateway_toml.gateway_file(self.toml.text)
+
+    def findings(self, port: int, alias: str) -> tuple[Finding, ...]:
+        """Every setting the posture rests on."""
+        return gateway_toml.findings(self.file, self.overrides, port, alias)
+
+    def others(self) -> tuple[str, ...]:
+        """Every other setting, named."""
+        return gateway_toml.others(self.file, self.overrides)
 
 
-def locate(environ: Mapping[str, str], unit: units.Unit | None = None) -> GatewayFiles:
+def locate(
+    environ: Mapping[str, str],
+    unit: units.Unit | None = None,
+    manager: Manager | None = None,
+    program: str = PROGRAM,
+) -> GatewayFiles:
     """The file the gateway reads: its --config, its OPENSHELL_GATEWAY_CONFIG, else the user's configuration folder.
 
     Flags beat environment, environment beats the file (OpenShell docs/how-it-works/gateways/configuration.mdx:11, 32).
-    In a unit an environment file beats Environment=; gateway.env counts also where the unit does not list it, and
-    then for what nothing else sets.
+    `unit` and `manager` are what systemd answered; without an answer their files are read. Environment= beats the
+    manager's environment and an environment file beats both (systemd.exec(5)); gateway.env counts also where the unit
+    does not list it, and then for what nothing else sets.
     """
+    if unit is None:
+        unit, manager = service_files.unit(environ), service_files.manager(environ)
     environment = in_folder(environ, "gateway.env")
     read = [environment, *environment_files(unit)]
-    service = variables(environment) | (unit.environment if unit else {})
+    service = variables(environment) | (manager.environment if manager else {}) | (unit.environment if unit else {})
     for one in read[1:]:
         service |= variables(one)
-    argv = unit.argv if unit else ()
-    toml, how = configuration(units.config_file(argv, service), environ, service)
-    overrides = {name: value for name, value in service.items() if name.startswith(SETTINGS)} | units.flags(argv)
-    return GatewayFiles(toml, how, environment, overrides, tuple(dict.fromkeys(filter(None, map(unread, read)))))
+    service = units.without(service, unit.unset if unit else ())
+    argv, doubts = command(unit, service, program)
+    toml, how, more = configuration(units.config_file(argv, service), environ, service, unit, manager)
+    return GatewayFiles(
+        toml=toml,
+        how=how,
+        environment=environment,
+        overrides={name: value for name, value in service.items() if overriding(name)} | units.flags(argv[1:]),
+        unread=tuple(dict.fromkeys(filter(None, map(unread, read)))),
+        undecided=tuple(dict.fromkeys([*(manager.doubts if manager else ()), *doubts, *more])),
+        drop_ins=unit.drop_ins if unit else (),
+    )
 
 
-def configuration(named: str | None, environ: Mapping[str, str], service: Mapping[str, str]) -> tuple[Read, str]:
-    """The gateway.toml that is named, by the service or else by this terminal, or the one in the user's folder."""
-    how = "named by the gateway's own settings" if named else f"named by {CONFIG} in this terminal"
-    if path := named or environ.get(CONFIG):
-        return (files.read(path) if os.path.isabs(path) else Read(path, None, "named by a relative path")), how
-    moved = {name: service[name] for name in PLACES if service.get(name)}
-    return in_folder({**environ, **moved}, "gateway.toml"), "the user's configuration folder"
+def overriding(name: str) -> bool:
+    """Whether a variable is a setting, and not only the place of one."""
+    return units.concerns(name) and name not in units.PLACES
+
+
+def command(unit: units.Unit | None, service: Mapping[str, str], program: str) -> tuple[tuple[str, ...], list[str]]:
+    """The argv as it is started, and what of it is not decided: another program may hand the gateway anything."""
+    doubts = list(unit.doubts) if unit else []
+    argv = units.started(unit.argv, service) if unit else ()
+    if argv is None:
+        return (), [*doubts, "its ExecStart= has a variable that cannot be split into words"]
+    if argv and os.path.basename(argv[0]) not in (PROGRAM, os.path.basename(program)):
+        doubts.append(f"its service starts {os.path.basename(argv[0])}, which may hand {PROGRAM} settings of its own")
+    return argv, doubts
+
+
+def configuration(
+    named: str | None,
+    environ: Mapping[str, str],
+    service: Mapping[str, str],
+    unit: units.Unit | None,
+    manager: Manager | None,
+) -> tuple[Read, str, list[str]]:
+    """The gateway.toml that the service names, or this terminal, or the one in the user's folder; and a doubt.
+
+    A service that runs does not know this terminal's variables. One of which that is not known may be started from a
+    terminal too: where both name a file it must be the same.
+    """
+    running = unit is not None and unit.state == "active"
+    moved = {name: service[name] for name in units.PLACES if service.get(name)}
+    places = {"HOME": environ.get("HOME", ""), **moved} if running and manager else {**environ, **moved}
+    own = at(named) if named else in_folder(places, "gateway.toml")
+    how = "named by the gateway's own settings" if named else "the user's configuration folder"
+    terminal = environ.get(CONFIG)
+    if running or not terminal:
+        return own, how, []
+    doubt = f"the service and this terminal's {CONFIG} name different files"
+    doubts = [doubt] if unit and unit.argv and terminal != own.path else []
+    return (own, how, doubts) if named else (at(terminal), f"named by {CONFIG} in this terminal", doubts)
+
+
+def at(path: str) -> Read:
+    return files.read(path) if os.path.isabs(path) else Read(path, None, "named by a relative path")
 
 
 def in_folder(environ: Mapping[str, str], name: str) -> Read:
     """A file of OpenShell's in the user's configuration folder."""
-    folder = environ.get("XDG_CONFIG_HOME") or os.path.join(environ.get("HOME", ""), ".config")
+    folder = service_files.config(environ)
     if not os.path.isabs(folder):
         return Read(name, None, "not located: neither XDG_CONFIG_HOME nor HOME is an absolute path")
     return files.read(os.path.join(folder, "openshell", name))
@@ -84,11 +146,8 @@ def environment_files(unit: units.Unit | None) -> Iterator[Read]:
 
 
 def variables(read: Read) -> dict[str, str]:
-    """What an environment file says of the gateway's settings and of their place; nothing else is looked at."""
-    found = units.environment_file(read.text) if read.text is not None else None
-    if found is None or isinstance(found, Unreadable):
-        return {}
-    return {name: value for name, value in found.values.items() if name.startswith(SETTINGS) or name in PLACES}
+    found = environment_file(read.text) if read.text is not None else None
+    return {} if found is None or isinstance(found, Unreadable) else found.values
 
 
 def unread(read: Read) -> str:
@@ -96,22 +155,23 @@ def unread(read: Read) -> str:
     name = os.path.basename(read.path)
     if read.text is None:
         return "" if read.problem == "ENOENT" else f"{name}: {read.problem}"
-    found = units.environment_file(read.text)
+    found = environment_file(read.text)
     if isinstance(found, Unreadable):
         return f"{name}: {found.why}"
     odd = [line for line in found.unparsed if "OPENSHELL_" in line]
     return f"{name}: a line that is no assignment names OPENSHELL_" if odd else ""
 
 
-def problems(found: GatewayFiles, port: int) -> list[tuple[str, str]]:
-    """What the files state against the accepted posture, each with its remedy."""
+def problems(found: GatewayFiles, port: int, alias: str) -> list[tuple[str, str]]:
+    """What the files state against the accepted posture, each with its remedy. What is undecided is step 2's question,
+    which can ask systemd."""
     name = os.path.basename(found.toml.path)
     if found.toml.problem == "ENOENT":
         return [(f"{found.toml.path} is not there", "write it as step 2 says; amap gateway prints what it must hold")]
-    wrong = [finding for finding in found.findings(port) if not finding.ok]
+    wrong = [finding for finding in found.findings(port, alias) if not finding.ok]
     texts = [
         f"{name} must be readable, saw {finding.seen}"
-        if finding.state is gateway_toml.State.UNREADABLE
+        if finding.state is State.UNREADABLE and isinstance(found.file, Unreadable)
         else f"{name}: {finding.name} must be {finding.expected}, saw {finding.seen}"
         for finding in wrong
     ]

@@ -255,8 +255,8 @@ def secrets(ground: Ground, options: Options, environ: Mapping[str, str]) -> Non
 
 
 def gateway_file(ground: Ground, options: Options, environ: Mapping[str, str]) -> None:
-    ground.posture = posture_files.locate(environ)
-    for problem, remedy in posture_files.problems(ground.posture, options.port):
+    ground.posture = posture_files.locate(environ, program=options.gateway)
+    for problem, remedy in posture_files.problems(ground.posture, options.port, options.host_alias):
         ground.problems.append(Problem(options.shown(problem), remedy))
 
 

@@ -5,42 +5,22 @@ A missing file is read as `gateway_file("")`: the gateway then has its defaults,
 
 from __future__ import annotations
 
+import json
+import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from . import Unreadable, shown
-from .addresses import is_loopback, socket_address
+from .gateway_settings import ALIAS, PORT, Finding, State, bind, endpoint, socket, told
+from .gateway_settings import override as judged_override
 
 LIMIT = 64 * 1024
 _DEPTH = 24
 
 Path = tuple[str, ...]
-
-
-class State(StrEnum):
-    """Where a setting stands; absent and unreadable are different answers."""
-
-    PRESENT = "PRESENT"
-    ABSENT = "ABSENT"
-    WRONG = "WRONG"
-    UNREADABLE = "UNREADABLE"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One setting.
-
-    `ok` is whether it is as expected: a required one PRESENT, a forbidden or defaulted one ABSENT.
-    """
-
-    name: str
-    state: State
-    expected: str
-    seen: str
-    ok: bool
+Keys = list[tuple[Path, Any]]
 
 
 @dataclass(frozen=True)
@@ -56,7 +36,12 @@ REQUIRED: tuple[tuple[Path, object], ...] = (
     (("openshell", "drivers", "docker", "resource_admission", "enabled"), False),
 )
 _BIND = ("openshell", "gateway", "bind_address")
+_ENDPOINT = ("openshell", "drivers", "docker", "grpc_endpoint")
+_SOCKET = ("openshell", "drivers", "docker", "socket_path")
 _NEVER_TRUE = ("allow_unauthenticated_users", "disable_tls")
+_MTLS = "mtls_auth"
+KEY_PATHS = (("openshell", "gateway", "tls", "key_path"), ("openshell", "gateway", "gateway_jwt", "signing_key_path"))
+"""Where the file names private keys of its own."""
 
 
 def gateway_file(text: str) -> GatewayFile | Unreadable:
@@ -77,7 +62,10 @@ def gateway_file(text: str) -> GatewayFile | Unreadable:
 
 
 def findings(
-    file: GatewayFile | Unreadable, overrides: Mapping[str, str] | None = None, port: int = 17670
+    file: GatewayFile | Unreadable,
+    overrides: Mapping[str, str] | None = None,
+    port: int = PORT,
+    alias: str = ALIAS,
 ) -> tuple[Finding, ...]:
     """Every setting that the posture rests on, in the file and in what overrides it.
 
@@ -85,13 +73,32 @@ def findings(
     a value has the value "true". Which file the gateway uses at all is `units.config_file`'s question.
     """
     if isinstance(file, Unreadable):
-        names = [".".join(path) for path, _ in REQUIRED] + [".".join(_BIND), "oidc", *_NEVER_TRUE]
+        names = [".".join(path) for path in (*(path for path, _ in REQUIRED), _BIND)]
+        names += ["oidc", *_NEVER_TRUE, _MTLS, ".".join(_ENDPOINT), ".".join(_SOCKET)]
         read = [Finding(name, State.UNREADABLE, "a readable gateway.toml", file.why, False) for name in names]
     else:
         keys = [(path, value) for path, value in _keys(file.data) if path]
         read = [_required(keys, path, want) for path, want in REQUIRED]
-        read += [*_binds(keys, port), _oidc(keys), *(_never_true(keys, name) for name in _NEVER_TRUE)]
-    return (*read, *(found for name, value in (overrides or {}).items() if (found := _override(name, value, port))))
+        read += [*_binds(keys, port), _oidc(keys), *(_never_true(keys, name) for name in _NEVER_TRUE), _mtls(keys)]
+        read += [_reached(keys, port, alias), _socket(keys)]
+    given = (overrides or {}).items()
+    return (*read, *(found for name, value in given if (found := judged_override(name, value, port, alias))))
+
+
+def others(file: GatewayFile | Unreadable, overrides: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """Every setting that is there and that `findings` does not judge, named with its value."""
+    leaves = [] if isinstance(file, Unreadable) else _leaves(file.data)
+    read = [f"{_name(path)} = {told(path[-1], value)}" for path, value in leaves if not _judged(path)]
+    more = [(name, value) for name, value in (overrides or {}).items() if judged_override(name, value) is None]
+    return (*sorted(read), *(f"{name} = {told(name, value)}" for name, value in more))
+
+
+def key_files(file: GatewayFile | Unreadable) -> tuple[str, ...]:
+    """The private keys that the file names."""
+    if isinstance(file, Unreadable):
+        return ()
+    named = dict(_leaves(file.data))
+    return tuple(value for path in KEY_PATHS if isinstance(value := named.get(path), str) and value)
 
 
 def _keys(data: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
@@ -108,7 +115,30 @@ def _keys(data: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
             left += [((*path, str(number)), item) for number, item in enumerate(value)]
 
 
-def _required(keys: list[tuple[Path, Any]], path: Path, want: object) -> Finding:
+def _leaves(data: dict[str, Any], path: Path = ()) -> Keys:
+    """What is set: every value that is no table with something in it; an array is one value."""
+    found: Keys = []
+    for key, value in data.items():
+        inner = _leaves(value, (*path, key)) if isinstance(value, dict) else []
+        found += inner or [((*path, key), value)]
+    return found
+
+
+def _name(path: Path) -> str:
+    """A path with the quotes that tell `"a.b"` from `a.b`."""
+    return ".".join(key if re.fullmatch(r"[\w-]+", key, re.ASCII) else json.dumps(key) for key in path)
+
+
+def _judged(path: Path) -> bool:
+    return (
+        path in (_ENDPOINT, _SOCKET, *(required for required, _ in REQUIRED))
+        or path[-1].endswith("bind_address")
+        or path[-1] in (*_NEVER_TRUE, _MTLS)
+        or path[-2:] == (_MTLS, "enabled")
+    )
+
+
+def _required(keys: Keys, path: Path, want: object) -> Finding:
     name, expected = ".".join(path), _toml(want)
     for found, value in keys:
         if found == path:
@@ -121,71 +151,60 @@ def _required(keys: list[tuple[Path, Any]], path: Path, want: object) -> Finding
     return Finding(name, State.ABSENT, expected, seen, False)
 
 
-def _binds(keys: list[tuple[Path, Any]], port: int) -> list[Finding]:
+def _binds(keys: Keys, port: int) -> list[Finding]:
     """The gateway's own address, and every other key that ends so, wherever it stands."""
     found = sorted((path, value) for path, value in keys if path[-1].endswith("bind_address"))
-    read = [_address(".".join(path), value, port if path == _BIND else None) for path, value in found]
+    read = [bind(".".join(path), value, port if path == _BIND else None) for path, value in found]
     if not any(path == _BIND for path, _ in found):
         default = f"not there: 127.0.0.1:{port} by default"
         read.insert(0, Finding(".".join(_BIND), State.ABSENT, f"a loopback address and port {port}", default, True))
     return read
 
 
-def _address(name: str, value: object, port: int | None) -> Finding:
-    expected = "a loopback address" + (f" and port {port}" if port else "")
-    read = socket_address(value) if isinstance(value, str) else Unreadable("")
-    right = not isinstance(read, Unreadable) and read.loopback and port in (None, read.port)
-    return Finding(name, State.PRESENT if right else State.WRONG, expected, _toml(value), right)
-
-
-def _oidc(keys: list[tuple[Path, Any]]) -> Finding:
+def _oidc(keys: Keys) -> Finding:
     found = sorted(".".join(path) for path, _ in keys if "oidc" in path[-1].casefold())
     state = State.WRONG if found else State.ABSENT
     return Finding("oidc", state, "no OIDC setting", ", ".join(found[:3]) or "none", not found)
 
 
-def _never_true(keys: list[tuple[Path, Any]], name: str) -> Finding:
-    found = [(".".join(path), value) for path, value in keys if path[-1] == name]
-    wrong = [f"{path} = {_toml(value)}" for path, value in found if value is not False]
+def _never_true(keys: Keys, name: str) -> Finding:
+    return _switch(name, [one for one in keys if one[0][-1] == name], want=False)
+
+
+def _mtls(keys: Keys) -> Finding:
+    """Without OIDC and unauthenticated users, client certificates are all that tells who calls."""
+    named = [
+        (path, value)
+        for path, value in keys
+        if path[-2:] == (_MTLS, "enabled") or (path[-1] == _MTLS and not isinstance(value, dict))
+    ]
+    return _switch(_MTLS, named, want=True)
+
+
+def _switch(name: str, found: Keys, *, want: bool) -> Finding:
+    expected = f"{_toml(want)}, or not there"
+    wrong = [f"{'.'.join(path)} = {_toml(value)}" for path, value in found if value is not want]
     if wrong:
-        return Finding(name, State.WRONG, "false, or not there", ", ".join(sorted(wrong)[:3]), False)
-    state, seen = (State.PRESENT, "false") if found else (State.ABSENT, "not there")
-    return Finding(name, state, "false, or not there", seen, True)
+        return Finding(name, State.WRONG, expected, ", ".join(sorted(wrong)[:3]), False)
+    state, seen = (State.PRESENT, _toml(want)) if found else (State.ABSENT, "not there")
+    return Finding(name, state, expected, seen, True)
 
 
-def _override(name: str, value: str, port: int) -> Finding | None:
-    """The judgement of one override, or None where it touches nothing that the posture rests on."""
-    setting = name.removeprefix("OPENSHELL_").removeprefix("--").replace("-", "_").casefold()
-    if setting.endswith("bind_address"):
-        if is_loopback(value):  # alone, as where the port has a variable of its own
-            return Finding(name, State.PRESENT, "a loopback address", shown(value), True)
-        own = setting in ("bind_address", "gateway_bind_address", "server_bind_address")
-        return _address(name, value, port if own else None)
-    if "oidc" in setting:
-        return Finding(name, State.WRONG, "no OIDC setting", shown(value), False)
-    if setting in ("port", "server_port", "gateway_port"):
-        return _word(name, value, str(port))
-    if setting in ("compute_driver", "compute_drivers", "drivers"):
-        return _word(name, value, "docker")
-    for part, want in _SWITCHES:
-        if part in setting:
-            return _word(name, value, *want)
-    return None
+def _reached(keys: Keys, port: int, alias: str) -> Finding:
+    """Under which address a sandbox's supervisor reaches the gateway: another one reports to another gateway."""
+    return _optional(keys, _ENDPOINT, lambda name, value: endpoint(name, value, port, alias))
 
 
-_OFF, _ON = ("false", "0", "no", "off", ""), ("true", "1", "yes", "on")
-_SWITCHES = (
-    ("unauthenticated", _OFF),
-    ("disable_tls", _OFF),
-    ("resource_admission", _OFF),
-    ("enable_bind_mounts", _ON),
-    ("allow_driver_config", _ON),
-)
+def _socket(keys: Keys) -> Finding:
+    return _optional(keys, _SOCKET, socket)
 
 
-def _word(name: str, value: str, *wanted: str) -> Finding:
-    right = value.strip().casefold() in wanted
-    return Finding(name, State.PRESENT if right else State.WRONG, wanted[0], shown(value), right)
+def _optional(keys: Keys, path: Path, judge: Callable[[str, object], Finding]) -> Finding:
+    name = ".".join(path)
+    for found, value in keys:
+        if found == path:
+            return judge(name, value)
+    return Finding(name, State.ABSENT, judge(name, "").expected, "not there", True)
 
 
 def _toml(value: object) -> str:

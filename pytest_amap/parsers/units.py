@@ -1,6 +1,6 @@
-"""The gateway's service: `systemctl --user show` and environment files.
+"""The gateway's service as `systemctl --user` tells it, and what its argv and environment select.
 
-Ask for `-p ExecStart,Environment,EnvironmentFiles,DropInPaths,ActiveState,ActiveEnterTimestamp`.
+Ask for `-p` and `PROPERTIES`.
 """
 
 from __future__ import annotations
@@ -8,14 +8,27 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from . import Unreadable, shown
+from .environment_files import NAME
 from .text import lines, says
 
-_PROPERTIES = ("ExecStart", "Environment", "EnvironmentFiles", "DropInPaths", "ActiveState", "ActiveEnterTimestamp")
+PROPERTIES = (
+    "ExecStart",
+    "Environment",
+    "EnvironmentFiles",
+    "UnsetEnvironment",
+    "DropInPaths",
+    "ActiveState",
+    "ActiveEnterTimestamp",
+)
+PLACES = ("XDG_CONFIG_HOME", "HOME")
+"""Variables that move the user's configuration folder; the service may have others than this terminal."""
+
 _FILE = re.compile(r"(?P<path>\S.*?) \(ignore_errors=(?P<optional>yes|no)\)")
-_ASSIGNMENT = re.compile(r"(?:export\s+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*=(?P<value>.*)")
+_ASSIGNMENT = re.compile(rf"(?P<name>{NAME.pattern})=(?P<value>.*)", re.ASCII)
+_VARIABLE = re.compile(rf"\$(?:\$|\{{({NAME.pattern})\}})", re.ASCII)
 _LIMIT = 64 * 1024
 
 
@@ -23,7 +36,8 @@ _LIMIT = 64 * 1024
 class Unit:
     """One service as systemd runs it; `argv` is empty where there is no such service.
 
-    `environment_files` are (path, may be missing) pairs; their values override `environment`.
+    `environment_files` are (path, may be missing) pairs; their values override `environment`. `state` is empty where
+    the service is known from its files alone, and `doubts` say what of them could not be decided.
     """
 
     argv: tuple[str, ...]
@@ -32,14 +46,8 @@ class Unit:
     drop_ins: tuple[str, ...]
     state: str
     active_since: str
-
-
-@dataclass(frozen=True)
-class EnvironmentFile:
-    """The variables of one file, the last setting of each; `unparsed` are no assignments."""
-
-    values: dict[str, str]
-    unparsed: tuple[str, ...]
+    unset: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = field(default=())
 
 
 def unit(stdout: str) -> Unit | Unreadable:
@@ -47,7 +55,7 @@ def unit(stdout: str) -> Unit | Unreadable:
     found: dict[str, list[str]] = {}
     for line in lines(stdout):
         name, equals, value = line.partition("=")
-        if equals and name in _PROPERTIES:
+        if equals and name in PROPERTIES:
             found.setdefault(name, []).append(value.strip())
     started = [value for value in found.get("ExecStart", []) if value]
     if not found or len(started) > 1:
@@ -55,7 +63,8 @@ def unit(stdout: str) -> Unit | Unreadable:
     argv = _argv(started[0]) if started else ()
     environment = _environment(" ".join(found.get("Environment", [])))
     files = [_FILE.fullmatch(value) for value in found.get("EnvironmentFiles", []) if value]
-    if argv is None or environment is None or None in files:
+    unset = split(" ".join(found.get("UnsetEnvironment", [])))
+    if argv is None or environment is None or unset is None or None in files:
         return Unreadable(f"expected ExecStart, Environment and EnvironmentFiles, saw {shown(stdout.strip())}")
     return Unit(
         argv=argv,
@@ -64,6 +73,7 @@ def unit(stdout: str) -> Unit | Unreadable:
         drop_ins=tuple(" ".join(found.get("DropInPaths", [])).split()),
         state="".join(found.get("ActiveState", [])[-1:]),
         active_since="".join(found.get("ActiveEnterTimestamp", [])[-1:]),
+        unset=unset,
     )
 
 
@@ -72,36 +82,60 @@ def without_bus(stderr: str) -> bool:
     return says(stderr, "Failed to connect to") and says(stderr, "bus")
 
 
-def environment_file(text: str) -> EnvironmentFile | Unreadable:
-    """A file in systemd's form: NAME=VALUE, quotes, comments, lines continued by a backslash.
-
-    `export NAME=VALUE` is read as an assignment too: systemd ignores such a line, a shell does not.
-    """
-    if len(text) > _LIMIT:
-        return Unreadable(f"expected an environment file of at most {_LIMIT} characters, saw {len(text)}")
-    values: dict[str, str] = {}
-    unparsed = []
-    for line in "\n".join(lines(text)).replace("\\\n", " ").split("\n"):
-        line = line.strip()
-        if not line or line[0] in "#;":
-            continue
+def manager_environment(stdout: str) -> dict[str, str] | Unreadable:
+    """The answer of `systemctl --user show-environment`: what every service of this user is started with."""
+    read = {}
+    for line in lines(stdout):
         found = _ASSIGNMENT.fullmatch(line)
-        value = _unquoted(found["value"].strip()) if found else None
-        if found and value is not None:
-            values[found["name"]] = value
+        # Newer systemd prints a value with control characters as $'...'; older ones let it run over lines.
+        value = split(found["value"].removeprefix("$")) if found and found["value"][:2] in ("$'", '$"') else None
+        if found:
+            read[found["name"]] = "".join(value) if value is not None else found["value"]
+        elif "OPENSHELL_" in line:
+            return Unreadable(f"expected lines such as NAME=VALUE, saw {shown(line)}")
+    return read if read else Unreadable(f"expected the user manager's environment, saw {shown(stdout.strip())}")
+
+
+def concerns(name: str) -> bool:
+    """Whether a variable says something of the gateway or of its files' place."""
+    return name.startswith("OPENSHELL_") or name in (*PLACES, "DOCKER_HOST")
+
+
+def withheld(stdout: str) -> str:
+    """The manager's environment for a record: what does not concern the gateway by its name alone."""
+    kept = []
+    for line in stdout.splitlines():
+        found = _ASSIGNMENT.fullmatch(line)
+        if found is None:
+            kept += ["[not kept]"] if line else []
         else:
-            unparsed.append(line[:300])
-    return EnvironmentFile(values, tuple(unparsed))
+            kept.append(line if concerns(found["name"]) else f"{found['name']}=[not kept]")
+    return "".join(f"{line}\n" for line in kept)
 
 
 def flags(argv: Sequence[str]) -> dict[str, str]:
-    """The long flags of an argv, `--name value` or `--name=value`; "true" without a value."""
+    """The flags of an argv, `--name value`, `--name=value` or `-n value`; "true" without a value."""
     found = {}
     for word, after in zip(argv, [*argv[1:], "--"], strict=False):
         name, equals, value = word.partition("=")
-        if name.startswith("--") and len(name) > 2:
+        if name.startswith("-") and len(name.strip("-")) > 0:
             found[name] = value if equals else "true" if after.startswith("-") else after
     return found
+
+
+def started(argv: Sequence[str], environment: Mapping[str, str]) -> tuple[str, ...] | None:
+    """An ExecStart's argv with its variables: `$NAME` alone is words, `${NAME}` is text, `$$` a dollar; None where a
+    value cannot be split into words."""
+    words: list[str] = []
+    for word in argv:
+        if word.startswith("$") and NAME.fullmatch(word, 1):
+            more = split(environment.get(word[1:], ""))
+            if more is None:
+                return None
+            words += more
+        else:
+            words.append(_VARIABLE.sub(lambda one: environment.get(one[1], "") if one[1] else "$", word))
+    return tuple(words)
 
 
 def config_file(argv: Sequence[str], environment: Mapping[str, str]) -> str | None:
@@ -109,33 +143,31 @@ def config_file(argv: Sequence[str], environment: Mapping[str, str]) -> str | No
     return flags(argv).get("--config") or environment.get("OPENSHELL_GATEWAY_CONFIG") or None
 
 
+def without(environment: Mapping[str, str], unset: Sequence[str]) -> dict[str, str]:
+    """What UnsetEnvironment= leaves: it takes away a NAME, or a NAME=VALUE of that very value."""
+    return {name: value for name, value in environment.items() if name not in unset and f"{name}={value}" not in unset}
+
+
 def _argv(value: str) -> tuple[str, ...] | None:
     """The argv in `{ path=... ; argv[]=... ; ignore_errors=no ; ... }`."""
     _, start, rest = value.partition(" argv[]=")
     argv, end, _ = rest.partition(" ; ignore_errors=")
-    return _split(argv) if start and end else None
+    return split(argv) if start and end else None
 
 
 def _environment(value: str) -> dict[str, str] | None:
-    words = _split(value)
+    words = split(value)
     if words is None or not all("=" in word for word in words):
         return None
     # shlex leaves the dollar of a $'...' quote, which newer systemd prints for values with control characters.
     return {name.removeprefix("$"): rest for name, _, rest in (word.partition("=") for word in words)}
 
 
-def _split(text: str) -> tuple[str, ...] | None:
+def split(text: str) -> tuple[str, ...] | None:
+    """Words as a shell splits them; None where a quote stays open."""
     if len(text) > _LIMIT:
         return None
     try:
         return tuple(shlex.split(text))
     except ValueError:
         return None
-
-
-def _unquoted(value: str) -> str | None:
-    """The value of an assignment, or None where a quote is not closed."""
-    if value[:1] not in ("'", '"'):
-        return value
-    words = _split(value)
-    return words[0] if words is not None and len(words) == 1 else None

@@ -20,6 +20,7 @@ SETTINGS = {
     "amap_image": ("tag of the agent image", "amap-openshell-agent"),
     "amap_port": ("the gateway's port", "17670"),
     "amap_label_prefix": ("prefix of the labels that OpenShell puts on containers", "openshell.ai"),
+    "amap_host_alias": ("the name under which sandboxes' supervisors know the host", "host.openshell.internal"),
     "amap_restart_policy": ("put --restart-policy on-failure into the create commands: yes or no", "no"),
     "amap_posture_accepted": ("your statement of what files cannot show (environment AMAP_POSTURE_ACCEPTED)", ""),
 }
@@ -111,6 +112,7 @@ def resolve(config: pytest.Config) -> Options:
         image=setting("amap_image"),
         port=whole("amap_port", setting("amap_port")),
         label_prefix=setting("amap_label_prefix"),
+        host_alias=setting("amap_host_alias"),
         restart_policy=setting("amap_restart_policy").lower() in ("yes", "true", "1", "on"),
         posture_accepted=environ.get("AMAP_POSTURE_ACCEPTED", "").strip() or setting("amap_posture_accepted"),
         pid=int(environ.get(SHOWN_PID) or os.getpid()) if environ.get(SHOWN_HOME) else os.getpid(),

@@ -1,0 +1,199 @@
+"""From a gateway.toml that holds, every single change changes what unknown_6 says: a finding, or a name."""
+
+from __future__ import annotations
+
+import copy
+import json
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from posture_samples import GOOD, with_toml
+from request_samples import read
+
+from pytest_amap.checks.unknown_6 import judge
+from pytest_amap.parsers.gateway_toml import REQUIRED, findings, gateway_file
+from pytest_amap.verdicts import PASS, verdict
+
+FULL = """\
+[openshell]
+version = 2
+[openshell.gateway]
+name = "alpha"
+compute_driver = "docker"
+bind_address = "127.0.0.1:17670"
+health_bind_address = "127.0.0.1:17671"
+metrics_bind_address = "[::1]:17672"
+log_level = "info"
+credential_drivers = ["file"]
+ssh_session_ttl_secs = 3600
+image_preparation_timeout_seconds = 300
+policy_validation_failure_mode = "fail_closed"
+server_sans = ["host.openshell.internal"]
+enable_loopback_service_http = false
+enable_websocket_tunnel = false
+disable_tls = false
+guest_tls_ca = "/tls/ca.crt"
+provider_profile_sources = ["/profiles"]
+[openshell.gateway.tls]
+cert_path = "/tls/tls.crt"
+key_path = "/tls/tls.key"
+client_ca_path = "/tls/ca.crt"
+[openshell.gateway.gateway_jwt]
+signing_key_path = "/jwt/key"
+ttl_secs = 300
+[openshell.gateway.auth]
+allow_unauthenticated_users = false
+[openshell.gateway.mtls_auth]
+enabled = true
+[[openshell.gateway.interceptors]]
+name = "one"
+phases = ["create"]
+[openshell.drivers.docker]
+socket_path = "/var/run/docker.sock"
+default_image = "base"
+image_pull_policy = "if_not_present"
+grpc_endpoint = "https://host.openshell.internal:17670"
+supervisor_image = "supervisor"
+allow_driver_config = true
+enable_bind_mounts = true
+sandbox_pids_limit = 2048
+app_armor_profile = "openshell"
+https_proxy = "http://127.0.0.1:3128"
+[openshell.drivers.docker.resource_admission]
+enabled = false
+required_labels = []
+"""
+DOCUMENT = tomllib.loads(FULL)
+Place = tuple[str | int, ...]
+
+
+def leaves(value: Any, path: Place = ()) -> Iterator[Place]:
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    found = [place for key, item in inner for place in leaves(item, (*path, key))]
+    yield from found or [path]
+
+
+def tables(value: Any, path: Place = ()) -> Iterator[Place]:
+    if isinstance(value, dict):
+        yield path
+        for key, item in value.items():
+            yield from tables(item, (*path, key))
+
+
+def toml(value: Any) -> str:
+    """An inline value; JSON's scalars, strings and arrays are TOML's too."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {toml(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(toml, value)) + "]"
+    return json.dumps(value)
+
+
+def text(document: dict[str, Any]) -> str:
+    return "".join(f"{json.dumps(key)} = {toml(value)}\n" for key, value in document.items())
+
+
+def changed(place: Place, change: Callable[[Any, Any], None]) -> str:
+    document = copy.deepcopy(DOCUMENT)
+    holder = document
+    for key in place[:-1]:
+        holder = holder[key]  # type: ignore[index]
+    change(holder, place[-1])
+    return text(document)
+
+
+def said(text: str, **overrides: str) -> list[tuple[str, str, str]]:
+    """All that unknown_6 says of the settings, the file's own digest apart."""
+    return [(part.name, part.outcome, part.seen) for part in judge(with_toml(text, **overrides))]
+
+
+def test_the_whole_file_holds_and_is_written_alike() -> None:
+    assert verdict(judge(with_toml(FULL)))[0] is PASS
+    assert said(text(DOCUMENT)) == said(FULL)
+
+
+@pytest.mark.parametrize("place", list(leaves(DOCUMENT)), ids=lambda place: ".".join(map(str, place)))
+def test_each_value_that_is_changed_or_taken_away_is_noticed(place: Place) -> None:
+    def other(holder: Any, key: Any) -> None:
+        value = holder[key]
+        holder[key] = not value if isinstance(value, bool) else f"{value}x" if isinstance(value, str) else [value]
+
+    def gone(holder: Any, key: Any) -> None:
+        del holder[key]
+
+    def long(holder: Any, key: Any) -> None:
+        holder[key] = "x" * 300 + str(holder[key])
+
+    answers = [said(FULL), *(said(changed(place, change)) for change in (other, gone, long))]
+    assert all(one not in answers[:number] for number, one in enumerate(answers))
+
+
+@pytest.mark.parametrize("place", list(tables(DOCUMENT)), ids=lambda place: ".".join(map(str, place)) or "top")
+@pytest.mark.parametrize("value", [True, "x", {}, []], ids=repr)
+def test_each_key_that_is_added_is_named(place: Place, value: object) -> None:
+    def add(holder: Any, key: Any) -> None:
+        holder[key] = value
+
+    assert any("new-key" in seen for _, _, seen in said(changed((*place, "new-key"), add)))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "OPENSHELL_LOG_LEVEL",
+        "OPENSHELL_ENABLE_WEBSOCKET_TUNNEL",
+        "OPENSHELL_LOCAL_TLS_DIR",
+        "OPENSHELL_POLICY_VALIDATION_FAILURE_MODE",
+        "OPENSHELL_SUPERVISOR_IMAGE",
+        "OPENSHELL_NEVER_HEARD_OF",
+        "OPENSHELL_BIND_ADDRESS",
+        "OPENSHELL_OIDC_ISSUER",
+        "OPENSHELL_GATEWAY_CONFIG",
+        "DOCKER_HOST",
+        "--log-level",
+        "-v",
+    ],
+)
+def test_each_override_is_noticed_and_its_value_too(name: str) -> None:
+    answers = [said(FULL), said(FULL, **{name: "one"}), said(FULL, **{name: "two"})]
+    assert all(one not in answers[:number] for number, one in enumerate(answers))
+
+
+@pytest.mark.parametrize(
+    ("line", "secret"),
+    [
+        ('[openshell.gateway.more]\nclient_secret = "hush-hush"', "hush-hush"),
+        ('[openshell.gateway.more]\nproxy = "http://user:hush-hush@proxy:3128"', "hush-hush"),
+        ('[openshell.gateway.more]\napi-token = "hush-hush"', "hush-hush"),
+    ],
+)
+def test_what_may_be_a_secret_is_named_and_not_shown(line: str, secret: str) -> None:
+    told = " ".join(seen for _, _, seen in said(f"{FULL}\n{line}"))
+    assert "openshell.gateway.more." in told
+    assert secret not in told
+
+
+VALUES = st.one_of(st.booleans(), st.integers(-9, 9), st.floats(-9, 9), st.text(max_size=9), st.just([]), st.just({}))
+
+
+@given(st.sampled_from([path for path, _ in REQUIRED]), VALUES)
+def test_a_required_setting_holds_with_its_own_value_and_type_alone(path: tuple[str, ...], value: object) -> None:
+    def put(holder: Any, key: Any) -> None:
+        holder[key] = value
+
+    held = {finding.name: finding.ok for finding in findings(gateway_file(changed(path, put)))}
+    want = dict(REQUIRED)[path]
+    assert held[".".join(path)] is (type(value) is type(want) and value == want)
+
+
+def test_a_file_that_cannot_be_read_names_nothing_and_passes_nothing() -> None:
+    for toml in (read("[", "/g.toml"), replace(read("", "/g.toml"), text=None, problem="EACCES")):
+        parts = judge(replace(GOOD, files=replace(GOOD.files, toml=toml)))
+        told = [part for part in parts if part.name.startswith(("gateway settings", "other settings"))]
+        assert told
+        assert {part.outcome for part in told} == {"UNKNOWN"}
