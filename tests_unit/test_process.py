@@ -108,6 +108,17 @@ def test_of_more_than_the_cap_head_and_tail_are_kept(monkeypatch: pytest.MonkeyP
     assert sh("printf 0123456789abc").stdout == b"01234\n[3 bytes not read]\n89abc"
 
 
+@pytest.mark.parametrize("stream", ["1", "2"])
+def test_a_flood_is_stopped_long_before_the_deadline_and_told(stream: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "FLOOD", 1 << 20)
+    monkeypatch.setattr(process, "LARGEST", 1 << 10)
+    ended = sh(f"exec yes >&{stream}", timeout=60)
+    assert (ended.exit, ended.timed_out) == (None, False)
+    assert ended.stderr.startswith(b"stopped: more than ")
+    assert len(ended.stdout) + len(ended.stderr) < 4096
+    assert ended.seconds < 20
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError, SystemExit])
 def test_an_exception_kills_the_group(tmp_path: Path, error: type[BaseException]) -> None:
     """Whatever ends the wait: Ctrl-C, a timeout of the test, an exit."""

@@ -22,9 +22,18 @@ LARGEST = 64 << 20
 """Bytes of one stream that are read back; what lies between head and tail of more is not."""
 
 
+FLOOD = 256 << 20
+"""Bytes of one stream after which a command is stopped: no honest one says so much, and the disk is not ours."""
+
+LOOK = 0.1
+"""Seconds between two looks at how much it has said."""
+
+LATE, FLOODED = "no end within its deadline", f"stopped: more than {FLOOD >> 20} MiB of output"
+
+
 @dataclass(frozen=True)
 class Finished:
-    """How a command ended: `exit` is None when it could not start or was stopped at its deadline."""
+    """How a command ended: `exit` is None when it could not start or was stopped, at its deadline or in a flood."""
 
     exit: int | None
     stdout: bytes
@@ -57,14 +66,25 @@ def run(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout: float
         except (OSError, ValueError) as error:
             said = f"{argv[0] if argv else ''}: {getattr(error, 'strerror', None) or error}"
             return Finished(None, b"", said.encode(errors="replace"), False, time.monotonic() - begun)
-        timed_out = False
-        try:
-            process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            timed_out = True
+        why = watch(process, (out, err), begun + timeout)
         group.close()
         seconds = time.monotonic() - begun
-        return Finished(None if timed_out else process.returncode, content(out), content(err), timed_out, seconds)
+        told = f"{why}\n".encode() if why == FLOODED else b""
+        return Finished(None if why else process.returncode, content(out), told + content(err), why == LATE, seconds)
+
+
+def watch(process: subprocess.Popen[bytes], streams: Sequence[IO[bytes]], deadline: float) -> str:
+    """Wait for the process to end by itself; "" when it did, else why it has to be stopped."""
+    while True:
+        left = deadline - time.monotonic()
+        try:
+            process.wait(max(0.0, min(LOOK, left)))
+            return ""
+        except subprocess.TimeoutExpired:
+            if left <= 0:
+                return LATE
+            if any(os.fstat(stream.fileno()).st_size > FLOOD for stream in streams):
+                return FLOODED
 
 
 @contextlib.contextmanager
