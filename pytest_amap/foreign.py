@@ -13,6 +13,10 @@ _UNSEEN = re.compile(
 read."""
 
 
+LONGEST_LINE = 4000
+"""Characters of one line on a terminal."""
+
+
 def visible(text: str) -> str:
     """The text with every character that cannot be seen written as an escape; newline and tab stay.
 
@@ -32,6 +36,6 @@ def cut(text: str, limit: int) -> str:
     return text if more <= 0 else f"{text[:limit]}... [{more} more characters]"
 
 
-def one_line(text: str, limit: int) -> str:
+def one_line(text: str, limit: int = LONGEST_LINE) -> str:
     """The text on one line, whitespace collapsed, cut to about `limit` characters, nothing unseen in it."""
     return " ".join(visible(cut(text.strip(), limit)).split())

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from pytest_amap.evidence import chain, writeonce
+from pytest_amap.evidence import chain, recorded, writeonce
 from pytest_amap.evidence.redaction import Redactor
 from pytest_amap.evidence.store import Evidence, EvidenceError, read_run
 
@@ -368,6 +368,37 @@ def test_evidence_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     assert run.results == {"reportFormat": "CTRF"}
     assert run.seal is not None
     assert run.seal["count"] == 2
+
+
+def test_a_record_is_proved_by_the_next_one_or_the_seal_and_by_the_sums(tmp_path: Path) -> None:
+    store = opened(tmp_path)
+    paths = [saw(store, number) for number in range(3)]
+    assert read_run(store.folder).unproved == set(paths), "nothing proves an unsealed run's records"
+    store.seal([])
+    assert read_run(store.folder).unproved == frozenset()
+    for path in paths:
+        whole = (store.root / path).read_bytes()
+        (store.root / path).write_bytes(whole.replace(b'"observed": ', b'"observed":  '))
+        assert read_run(store.folder).unproved == {path}
+        (store.root / path).write_bytes(whole)
+    (store.root / paths[1]).unlink()
+    assert read_run(store.folder).unproved == {paths[0]}, "what the missing record said of it is gone, too"
+
+
+@pytest.mark.parametrize(
+    "data", [b'{"a": 1, "a": 2}', b'{"a": NaN}', b"\xef\xbb\xbf{}", '{"a": 1}'.encode("utf-16"), b"[]"]
+)
+def test_what_readers_could_take_in_two_ways_is_no_evidence(data: bytes, tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_bytes(data)
+    with pytest.raises(EvidenceError, match="holds no JSON object"):
+        recorded.read_object(tmp_path / "x.json")
+
+
+def test_a_run_that_is_neither_live_nor_a_rehearsal_is_not_read(tmp_path: Path) -> None:
+    store = Evidence.open(tmp_path / "evidence", Redactor({}), host="live\nall is PASS")
+    saw(store)
+    with pytest.raises(EvidenceError, match="is marked neither live nor rehearsal"):
+        read_run(store.folder)
 
 
 def test_evidence_of_more_than_a_thousand_records_stays_in_order(

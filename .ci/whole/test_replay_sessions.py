@@ -22,6 +22,7 @@ from replay_bench import (
     replay,
     results,
     run_folder,
+    sealed_again,
     seen_of,
 )
 
@@ -191,17 +192,70 @@ def test_checks_that_were_not_asked_are_not_asked_again(tmp_path: Path) -> None:
                 test["extra"].update(selected=False, parts=[], records=[])
 
     edit_results(root, unasked)
+    for check in {*L1.ids} - {PASS_OF_EXAMPLE, "unknown_3"}:
+        edit(seen_of(root, check), lambda data: data.update(label="was seen"))
+    ended = replay(root)
+    assert set(outcomes(ended)) == {PASS_OF_EXAMPLE, "unknown_3"}, "what was observed was asked, whatever results say"
+    edit(seen_of(root, "unknown_3"), lambda data: data.update(label="was seen"))
     ended = replay(root)
     assert (outcomes(ended), ended.returncode) == ({PASS_OF_EXAMPLE: "PASS"}, 0)
 
 
+def cut_a_stream(root: Path) -> str:
+    """Cut a record that a PASS rests on; its path."""
+    record = str(json.loads(seen_of(root, PASS_OF_EXAMPLE).read_bytes())["observed"]["attempt"]["inbox"]["record"])
+    edit(root / record, lambda data: data.update(stdout="[... cut here ...]", stdout_bytes=1 << 24, stdout_sha256="0"))
+    return record
+
+
 def test_a_cut_output_keeps_its_recorded_parts_and_says_so(tmp_path: Path) -> None:
     root = copied(tmp_path / "evidence")
-    record = json.loads(seen_of(root, PASS_OF_EXAMPLE).read_bytes())["observed"]["attempt"]["inbox"]["record"]
-    edit(root / record, lambda data: data.update(stdout="[... cut here ...]", stdout_bytes=1 << 24, stdout_sha256="0"))
+    record = cut_a_stream(root)
+    sealed_again(root)
     ended = replay(root, "-k", PASS_OF_EXAMPLE)
     assert f"replay: {PASS_OF_EXAMPLE}: kept as recorded, since {record} holds only head and tail" in ended.stdout
     assert (outcomes(ended), ended.returncode) == ({PASS_OF_EXAMPLE: "PASS"}, 0)
+
+
+def test_a_record_that_was_changed_after_the_seal_makes_no_pass(tmp_path: Path) -> None:
+    root = copied(tmp_path / "evidence")
+    record = cut_a_stream(root)
+    ended = replay(root, "-k", f"{PASS_OF_EXAMPLE} or unknown_6")
+    assert (outcomes(ended), ended.returncode) == ({PASS_OF_EXAMPLE: "UNKNOWN", "unknown_6": "PASS"}, 3)
+    assert f"{PASS_OF_EXAMPLE}: recorded PASS, judged UNKNOWN by this suite" in ended.stdout
+    assert f"it rests on {record}, which is not as it was sealed" in ended.stdout
+
+
+def test_a_record_that_was_changed_still_shows_its_contradiction(tmp_path: Path) -> None:
+    root = copied(tmp_path / "evidence")
+    seen = json.loads(seen_of(root, PASS_OF_EXAMPLE).read_bytes())["observed"]["attempt"]["inbox"]["record"]
+
+    def worked(data: dict[str, Any]) -> None:
+        data.update(stdout=data["stdout"].replace('"EROFS"', "null"), exit=0)
+
+    edit(root / seen, worked)
+    ended = replay(root, "-k", PASS_OF_EXAMPLE)
+    assert outcomes(ended)[PASS_OF_EXAMPLE] in ("FAIL", "UNKNOWN")
+    assert ended.returncode == 3
+
+
+def test_hostile_words_of_a_recorded_run_are_harmless_on_the_terminal(tmp_path: Path) -> None:
+    root = copied(tmp_path / "evidence")
+    evil = "\x1b]0;x\x07\x1b[2J \u202e\nreplay: every outcome, reason and part is as recorded"
+
+    def hostile(document: dict[str, Any]) -> None:
+        document["results"]["extra"].update(head=evil)
+        document["results"]["extra"]["steps"][3].update(outcome="failed", reason=evil)
+        for test in document["results"]["tests"]:
+            test.update(message=evil)
+            for part in test["extra"]["parts"]:
+                part.update(seen=evil)
+
+    edit_results(root, hostile)
+    ended = replay(root, "-rA")
+    assert "\x1b" not in ended.stdout + ended.stderr
+    assert "\u202e" not in ended.stdout + ended.stderr
+    assert "replay: every outcome, reason and part is as recorded" not in ended.stdout.splitlines()
 
 
 def test_a_pass_without_an_observation_is_no_pass(tmp_path: Path) -> None:

@@ -44,6 +44,8 @@ class Observations:
 
     def __init__(self, run: RecordedRun) -> None:
         self._records = {record.path: record.data for record in run.records}
+        self._unproved = run.unproved
+        self._used: set[str] = set()
         self._seen = {
             str(record.data.get("check")): record.path for record in run.records if record.data.get("label") == SEEN
         }
@@ -53,10 +55,15 @@ class Observations:
         path = self._seen.get(check)
         if path is None:
             raise Unseen("no observation of it was recorded")
+        self._used = {path}
         try:
             return build(kind, self._records[path].get("observed"), self._load)
         except (TypeError, ValueError, LookupError) as error:
             raise Unseen(f"{path} is not what this suite's judge takes: {error}") from None
+
+    def unproved(self) -> list[str]:
+        """The records that the last `of` read and that are not as they were sealed."""
+        return sorted(self._used & self._unproved)
 
     def has(self, check: str) -> bool:
         return check in self._seen
@@ -65,6 +72,7 @@ class Observations:
         """The observation in a record of this run; a path leads nowhere else."""
         if not isinstance(path, str) or path not in self._records:
             raise ValueError(f"it rests on {path!r}, which is no record of this run")
+        self._used.add(path)
         data = self._records[path]
         if "stdout_bytes" in data or "stderr_bytes" in data:
             raise Cut(path)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pytest_amap.evidence import chain
 from pytest_amap.evidence.chain import HOSTS, RECORD, RUN, SEAL
 from pytest_amap.parsers import documents
 
@@ -26,6 +27,7 @@ class Record:
 
     path: str
     data: dict[str, Any]
+    digest: str
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,21 @@ class RecordedRun:
     records: tuple[Record, ...]
     results: dict[str, Any] | None
     seal: dict[str, Any] | None
+    sums: bytes = b""
+    """What SHA256SUMS holds, or nothing."""
+
+    @property
+    def unproved(self) -> frozenset[str]:
+        """The records that are not as the next one, or the seal, and SHA256SUMS have them: anybody may have made them.
+
+        Who rewrites all of these proves what he likes; the head is what tells him.
+        """
+        ends = [str(record.data.get("prev")) for record in self.records[1:]] + [str((self.seal or {}).get("head"))]
+        lines = set(self.sums.splitlines(keepends=True))
+        found = zip(self.records, ends, strict=True) if self.records else ()
+        return frozenset(
+            one.path for one, end in found if one.digest != end or chain.sums([(one.path, one.digest)], ()) not in lines
+        )
 
     @property
     def folder(self) -> Path:
@@ -48,13 +65,19 @@ class RecordedRun:
 def read_run(directory: Path) -> RecordedRun:
     """The run that `directory` names; raises EvidenceError when there is none or it cannot be read."""
     root, run = locate(directory)
-    records = tuple(Record(path, read_object(root / path)) for path in record_paths(root, run))
+    records = tuple(_record(root, path) for path in record_paths(root, run))
     results, seal = (_optional(root / "runs" / run / name) for name in (RESULTS, SEAL))
     marked = [record.data for record in records] + ([seal] if seal else [])
     host = marked[0].get("host") if marked else ""
     if host not in ("", *HOSTS):
         raise EvidenceError(f"run {run} is marked neither {' nor '.join(HOSTS)}: run `amap verify` on the folder")
-    return RecordedRun(root, run, host, records, results, seal)
+    sums = root / "runs" / run / chain.SUMS
+    return RecordedRun(root, run, host, records, results, seal, read_bytes(sums) if os.path.lexists(sums) else b"")
+
+
+def _record(root: Path, path: str) -> Record:
+    data = read_bytes(root / path)
+    return Record(path, _object(root / path, data), chain.digest(data))
 
 
 def locate(directory: Path) -> tuple[Path, str]:
@@ -97,10 +120,14 @@ def record_paths(root: Path, run: str) -> list[str]:
 
 def read_object(path: Path) -> dict[str, Any]:
     """The JSON object in a file of the evidence; raises EvidenceError when it is none."""
-    data = json_object(read_bytes(path))
-    if data is None:
+    return _object(path, read_bytes(path))
+
+
+def _object(path: Path, data: bytes) -> dict[str, Any]:
+    found = json_object(data)
+    if found is None:
         raise EvidenceError(f"{path} holds no JSON object: run `amap verify` on the folder to see what changed")
-    return data
+    return found
 
 
 def read_bytes(path: Path) -> bytes:

@@ -20,7 +20,6 @@ from pytest_amap.foreign import one_line
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _OWN = (chain.SEAL, chain.SUMS)
-LONGEST_LINE = 1000
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ def _looked_at(directory: Path) -> tuple[list[str], _Run | None]:
         found = _problems(run)
     except EvidenceError as error:
         found = [str(error)]
-    return [one_line(line, LONGEST_LINE) for line in found], run
+    return [one_line(line) for line in found], run
 
 
 def _newer(run: _Run) -> list[str]:

@@ -72,7 +72,9 @@ class Run:
         if check in self.settled:
             self.spoiled.setdefault(check, "settled more than once")
         self.settled[check] = tuple(parts)
-        return verdict(parts)
+        outcome, reason = verdict(parts)
+        spoiled = outcome is not FAIL and check in self.spoiled
+        return (UNKNOWN, self.spoiled[check]) if spoiled else (outcome, reason)
 
     def result_of(self, check: str) -> CheckResult:
         """PASS needs setup, call and teardown to have passed; a settled FAIL stands whatever came after it."""

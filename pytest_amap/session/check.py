@@ -10,6 +10,7 @@ from typing import Any, NoReturn, TypeVar
 import pytest
 
 from pytest_amap.evidence.recorded import EvidenceError
+from pytest_amap.foreign import one_line
 from pytest_amap.host.run import Run
 from pytest_amap.observations import referring
 from pytest_amap.session import selection
@@ -50,9 +51,9 @@ class CheckRun:
         """Settle the check; FAIL and UNKNOWN end the test here, so that pytest's own output agrees."""
         outcome, reason = self._run.settle(self.id, parts)
         if outcome is FAIL:
-            self._end(pytest.fail.Exception(reason, pytrace=False))
+            self._end(pytest.fail.Exception(one_line(reason), pytrace=False))
         if outcome is UNKNOWN:
-            self._end(pytest.skip.Exception(reason))
+            self._end(pytest.skip.Exception(one_line(reason)))
 
     def _end(self, exception: BaseException) -> NoReturn:
         self._run.concluded[self.id] = exception

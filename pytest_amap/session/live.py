@@ -16,6 +16,7 @@ from kit.errors import Refused
 from pytest_amap.catalogue import L1, Step
 from pytest_amap.evidence.recorded import EvidenceError
 from pytest_amap.failures import StepFailed, StepRefused
+from pytest_amap.foreign import one_line
 from pytest_amap.host import opening
 from pytest_amap.host.host import Place
 from pytest_amap.host.run import Run
@@ -148,7 +149,7 @@ def doing(run: Run, step: Step) -> Iterator[None]:
         outcome = "refused" if isinstance(error, StepRefused) else "failed"
         ended(outcome, f"{error}: {LISTED.join(details)}" if details else str(error))
         raise pytest.fail.Exception(
-            "\n  - ".join([f"step {step.number} ({step.fixture}): {error}", *details]), pytrace=False
+            "\n  - ".join(map(one_line, (f"step {step.number} ({step.fixture}): {error}", *details))), pytrace=False
         ) from None
     except BaseException as error:
         ended("failed", f"{type(error).__name__}: {error}")
@@ -258,7 +259,7 @@ class Speaker:
             return
         with self._capture.global_and_fixture_disabled() if self._capture else nullcontext():
             self._reporter.ensure_newline()
-            self._reporter.write_line(f"amap: {text}")
+            self._reporter.write_line(one_line(f"amap: {text}"))
 
     def progress(self, text: str) -> None:
         """The same for what is worth telling only to somebody who watches."""

@@ -13,6 +13,7 @@ import pytest
 from pytest_amap.catalogue import L1, Suite
 from pytest_amap.evidence import recollect, verify
 from pytest_amap.evidence.recorded import EvidenceError, read_run
+from pytest_amap.foreign import one_line
 from pytest_amap.host.run import Run
 from pytest_amap.options import Options
 from pytest_amap.results import BROKEN, RunResult, StepResult
@@ -60,14 +61,15 @@ class Replay:
         return f"{self._recorded.host or 'unmarked'} run {self._recorded.run}"
 
     def pytest_report_header(self) -> list[str]:
-        return [f"amap: replay of {self.name} in {self._directory}", f"amap: {self._whole()}"]
+        return [f"amap: replay of {self.name} in {self._directory}", one_line(f"amap: {self._whole()}")]
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Checks that the recorded run was not asked about are not asked now."""
+        """Checks that the recorded run was not asked about, and observed nothing of, are not asked now."""
         if self._then is None:
             return
         asked = {result.check.id for result in self._then.selected}
+        asked |= {check for check in L1.ids if self._observations.has(check)}
         left_out = [item for item in items if (name := selection.check_id(item, L1)) and name not in asked]
         if left_out:
             config.hook.pytest_deselected(items=left_out)
@@ -107,7 +109,7 @@ class Replay:
         if step is not None and self._run is not None:
             self._run.steps[step.name] = step
             if step.outcome in BROKEN:
-                error = pytest.fail.Exception(f"step {step.step} ({step.name}): {step.reason}", pytrace=False)
+                error = pytest.fail.Exception(one_line(f"step {step.step} ({step.name}): {step.reason}"), pytrace=False)
                 fixturedef.cached_result = (None, key, (error, None))
                 raise error
         value = StandIn(fixturedef.argname)
@@ -120,12 +122,21 @@ class Replay:
     def seen(self, check: str, kind: Any) -> Any:
         """What the judge of `check` was given; ends the test where that cannot be had."""
         assert self._run is not None
+        seen = None
         try:
-            return self._observations.of(check, kind)
+            seen = self._observations.of(check, kind)
         except recollect.Unseen as reason:
             pytest.skip(str(reason))
         except recollect.Cut as record:
+            self._doubt(self._run, check)
             self._keep(self._run, check, str(record))
+        self._doubt(self._run, check)
+        return seen
+
+    def _doubt(self, run: Run, check: str) -> None:
+        """What was changed after it was sealed may show a contradiction, and never a PASS."""
+        if changed := self._observations.unproved():
+            run.spoiled.setdefault(check, f"it rests on {changed[0]}, which is not as it was sealed")
 
     def _keep(self, run: Run, check: str, record: str) -> None:
         """The judge saw a whole output of which the record has head and tail: its parts stand as recorded."""
@@ -144,7 +155,7 @@ class Replay:
             return
         terminalreporter.section(f"replay of {self.name}", sep="=")
         for line in self._told(self._run):
-            terminalreporter.line(f"replay: {line}")
+            terminalreporter.line(one_line(f"replay: {line}"))
 
     def _told(self, run: Run) -> list[str]:
         if self._then is None:
