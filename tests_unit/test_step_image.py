@@ -6,6 +6,7 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from scripted_lab import Answer, ScriptedHost, said, scripted_lab
@@ -31,19 +32,19 @@ def shown(lab: Lab, **changes: str) -> Ran:
 
 
 def step(
-    tmp_path: Path, *, built: Answer | None = None, measured: str = MEASURED, **options: int
+    tmp_path: Path, *, built: Answer | None = None, measured: str | Ran = MEASURED, **options: Any
 ) -> tuple[Lab, ScriptedHost]:
     lab, host = scripted_lab(tmp_path, {}, **options)
     host.answers |= {
         "the image": shown(lab),
         "build the image": built or said(),
-        "Claude Code in the image": said(measured),
+        "Claude Code in the image": measured if isinstance(measured, Ran) else said(measured),
     }
     return lab, host
 
 
 def run(lab: Lab) -> str:
-    return image.agent_image.__wrapped__(lab)
+    return str(image.agent_image.__wrapped__(lab))  # type: ignore[attr-defined]
 
 
 def test_an_image_with_the_wanted_labels_is_taken_as_it_is(tmp_path: Path) -> None:
@@ -67,8 +68,12 @@ def test_an_image_with_the_wanted_labels_is_taken_as_it_is(tmp_path: Path) -> No
 )
 def test_any_label_that_differs_means_a_build(tmp_path: Path, before: dict[str, str]) -> None:
     lab, host = step(tmp_path)
+    told: list[str] = []
+    lab.run.say = told.append
     host.answers["the image"] = [shown(lab, **before), shown(lab)]
     run(lab)
+    ((_, was),) = before.items()
+    assert [f" is {was}, wanted " in line for line in told] == [True]
     assert host.ran("build") == 1
     assert "agent_image" not in lab.run.already
     build = next(argv for argv in host.argvs if "build" in argv)
@@ -76,7 +81,17 @@ def test_any_label_that_differs_means_a_build(tmp_path: Path, before: dict[str, 
     assert "CLAUDE_CODE_VERSION=2.1.284" in build
 
 
-@pytest.mark.parametrize("answer", [said(exit=1, stderr="No such image"), said("[]"), said("nonsense"), said("[null]")])
+UNLABELLED = ("[{}]", '[{"Id": "sha256:1"}]', '[{"Id": "sha256:1", "Config": null}]', '[{"Config": {"Labels": null}}]')
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        said(exit=1, stderr="No such image"),
+        *map(said, ("", "[]", "{}", "nonsense", "[null]", "[{}, {}]", "null", *UNLABELLED)),
+    ],
+    ids=lambda ran: ran.said,
+)
 def test_an_image_that_is_not_there_or_not_described_is_built(tmp_path: Path, answer: Ran) -> None:
     lab, host = step(tmp_path)
     host.answers["the image"] = [answer, shown(lab)]
@@ -112,6 +127,23 @@ def test_an_image_that_differs_after_its_build_is_not_used(tmp_path: Path) -> No
         run(lab)
 
 
+def test_an_image_without_an_id_could_not_be_told_from_another(tmp_path: Path) -> None:
+    """Step 4 knows by the id whether a sandbox was made from an older image."""
+    lab, host = step(tmp_path)
+    host.answers["the image"] = said(shown(lab).stdout.replace("Id", "ID"))
+    with pytest.raises(StepFailed, match="must show the image's Id"):
+        run(lab)
+
+
+def test_a_recipe_that_cannot_be_read_is_named_before_anything_is_asked(tmp_path: Path) -> None:
+    lab, host = step(tmp_path)
+    lab.options = replace(lab.options, repository=tmp_path)
+    with pytest.raises(StepFailed, match=r"image/Dockerfile cannot be read \(ENOENT\)"):
+        run(lab)
+    assert host.labels == []
+    assert "dockerfile=<digest of image/Dockerfile>" in " ".join(image.build(lab).argv)
+
+
 def test_outside_the_selection_nothing_is_built(tmp_path: Path) -> None:
     lab, host = step(tmp_path, from_step=4)
     host.answers["the image"] = said(exit=1, stderr="No such image")
@@ -126,11 +158,19 @@ def test_outside_the_selection_nothing_is_built(tmp_path: Path) -> None:
         ("2.1.283 (Claude Code)\n---\n" + HELP, "holds Claude Code 2.1.283, wanted 2.1.284"),
         ("sh: claude: not found\n---\n" + HELP, "could not be read"),
         ("", "could not be read"),
+        ("2.1.284\n---\n" + HELP, "could not be read"),
+        ("2.1.284 (Claude Code)\n2.1.285 (Claude Code)\n---\n" + HELP, "could not be read"),
+        ("\x00\ufffd" * 400, "could not be read"),
+        ("2.1.284 (Claude Code)\n---\n", "lists no --mcp-config, --append-system-prompt-file, --settings, --dang"),
+        (said(MEASURED, exit=1), "must run in the image"),
+        (said("2.1.284 (Claude Code)\n", exit=1, stderr="claude: broken\n"), "saw claude: broken"),
+        (said(exit=255, stderr="exec /usr/bin/sh: exec format error\n"), "saw exec /usr/bin/sh: exec format error"),
+        (said(exit=None, timed_out=True), "saw no end within its deadline"),
         (MEASURED.replace("--mcp-config", "--mcp"), "lists no --mcp-config"),
         (MEASURED.replace("--settings", "--settings-file"), "lists no --settings"),
     ],
 )
-def test_what_the_image_really_holds_decides(tmp_path: Path, measured: str, named: str) -> None:
+def test_what_the_image_really_holds_decides(tmp_path: Path, measured: str | Ran, named: str) -> None:
     lab, _ = step(tmp_path, measured=measured)
     with pytest.raises(StepFailed, match=named):
         run(lab)

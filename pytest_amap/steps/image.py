@@ -4,36 +4,45 @@ from __future__ import annotations
 
 import os
 import re
+from typing import Any
 
 import pytest
 
+from kit import commands
 from pytest_amap.commands import Command, Planned
 from pytest_amap.failures import StepFailed
 from pytest_amap.host import files
 from pytest_amap.host.lab import Lab
 from pytest_amap.observations import Ran
-from pytest_amap.parsers import Unreadable, documents, versions
+from pytest_amap.parsers import Unreadable, documents, shown, versions
 
 LABEL = "amap-openshell"
-FLAGS = ("--settings", "--dangerously-skip-permissions", "--mcp-config", "--append-system-prompt-file")
-MEASURE = "claude --version; echo ---; claude --help"
+FLAGS = tuple(word for word in commands.MAIN if word.startswith("--"))
+"""Those that a sandbox's create command hands to claude."""
+
+ANEW = "remove it (docker image rm) so that it is built anew"
+
+MEASURE = "claude --version && echo --- && claude --help"
 
 
 @pytest.fixture(scope="session")
 def agent_image(prerequisites: Lab) -> str:
     """Step 1: the image with the pinned Claude Code and this account, built where it is missing or another."""
     lab = prerequisites
+    if isinstance(digest := recipe(lab), Unreadable):
+        raise StepFailed(digest.why)
     found = lab.host.run(inspect(lab))
     wanted = labels(lab)
-    if differences(found, wanted):
+    if wrong := differences(found, wanted):
         if not lab.options.acts_on(1):
-            raise StepFailed(f"image {lab.options.image}: {differences(found, wanted)}; run step 1 first")
+            raise StepFailed(f"image {lab.options.image}: {wrong}; run step 1 first")
+        lab.run.say(f"building image {lab.options.image}: {wrong}")
         built = lab.host.run(build(lab))
         if not built.ok:
             raise StepFailed(f"docker build must end with exit 0, saw {last_lines(built)}")
         found = lab.host.run(inspect(lab))
-        if differences(found, wanted):
-            raise StepFailed(f"the image just built differs: {differences(found, wanted)}; look at image/Dockerfile")
+        if wrong := differences(found, wanted):
+            raise StepFailed(f"the image just built differs: {wrong}; look at image/Dockerfile")
     else:
         lab.run.already["agent_image"] = "labels and Dockerfile are the wanted ones"
     measure(lab, found)
@@ -53,12 +62,20 @@ def inspect(lab: Lab) -> Command:
     return lab.commands.runtime("image", "inspect", lab.options.image, label="the image")
 
 
+def recipe(lab: Lab) -> str | Unreadable:
+    """The digest of the Dockerfile."""
+    read = files.read(os.fspath(lab.options.repository / "image" / "Dockerfile"))
+    if read.text is None:
+        return Unreadable(f"image/Dockerfile cannot be read ({read.problem}); restore it from the checkout")
+    return files.sha256(read.text.encode())
+
+
 def labels(lab: Lab) -> dict[str, str]:
-    dockerfile = files.read(os.fspath(lab.options.repository / "image" / "Dockerfile")).text or ""
+    digest = recipe(lab)
     return {
         f"{LABEL}.claude-code-version": lab.ground.claude_version or "<CLAUDE_CODE_VERSION>",
         f"{LABEL}.run-as": f"{os.getuid()}:{os.getgid()}",
-        f"{LABEL}.dockerfile": files.sha256(dockerfile.encode()),
+        f"{LABEL}.dockerfile": "<digest of image/Dockerfile>" if isinstance(digest, Unreadable) else digest,
     }
 
 
@@ -86,20 +103,30 @@ def differences(ran: Ran, wanted: dict[str, str]) -> str:
     """What keeps the image from being the wanted one; "" when nothing does."""
     if not ran.ok:
         return f"not there ({ran.said})"
-    found = image_labels(ran)
+    image = described(ran)
+    if isinstance(image, Unreadable):
+        return f"not known ({image.why})"
+    found = image_labels(image)
     wrong = [
-        f"{name} is {found.get(name)}, wanted {value}" for name, value in wanted.items() if found.get(name) != value
+        f"{name} is {found.get(name, 'not set')}, wanted {value}"
+        for name, value in wanted.items()
+        if found.get(name) != value
     ]
     return "; ".join(wrong)
 
 
-def image_labels(ran: Ran) -> dict[str, str]:
-    """The labels that `docker image inspect` shows; none where its answer is not understood."""
+def described(ran: Ran) -> dict[str, Any] | Unreadable:
+    """The one image in an answer of `docker image inspect`."""
     read = documents.value(ran.stdout)
-    try:
-        found = read[0]["Config"]["Labels"]
-    except (LookupError, TypeError):
-        return {}
+    if isinstance(read, list) and len(read) == 1 and isinstance(read[0], dict):
+        return read[0]
+    return Unreadable(f"docker image inspect must show one image, saw {shown(ran.stdout.strip())}")
+
+
+def image_labels(image: dict[str, Any]) -> dict[str, str]:
+    """Docker leaves out what is empty, or shows it as null."""
+    config = image.get("Config")
+    found = config.get("Labels") if isinstance(config, dict) else None
     return found if isinstance(found, dict) else {}
 
 
@@ -112,11 +139,16 @@ def last_lines(ran: Ran) -> str:
 
 def measure(lab: Lab, found: Ran) -> None:
     """The version and the flags that the create command needs, asked of the image itself."""
+    identity = documents.words(described(found), "Id")
+    if isinstance(identity, Unreadable):
+        raise StepFailed(f"docker image inspect must show the image's Id: {identity.why}")
     ran = lab.host.run(inside(lab, MEASURE, "Claude Code in the image"))
-    said, _, usage = ran.stdout.partition("---")
-    version = versions.claude(said.strip())
+    if not ran.ok:
+        raise StepFailed(f"claude --version and claude --help must run in the image, saw {last_lines(ran)}; {ANEW}")
+    said, _, usage = ran.stdout.partition("\n---\n")
+    version = versions.claude(said)
     if isinstance(version, Unreadable):
-        raise StepFailed(f"claude --version in the image could not be read ({version.why}); build the image anew")
+        raise StepFailed(f"claude --version in the image could not be read ({version.why}); {ANEW}")
     if str(version) != lab.ground.claude_version:
         raise StepFailed(
             f"the image holds Claude Code {version}, wanted {lab.ground.claude_version}; "
@@ -125,8 +157,4 @@ def measure(lab: Lab, found: Ran) -> None:
     missing = [flag for flag in FLAGS if not re.search(rf"(?<![\w-]){flag}(?![\w-])", usage)]
     if missing:
         raise StepFailed(f"claude --help in the image lists no {', '.join(missing)}; pin a version that does")
-    identity = re.search(r'"Id":\s*"([^"]+)"', found.stdout)
-    lab.run.facts |= {
-        "claude_code": str(version),
-        "image": f"{lab.options.image} {identity[1] if identity else 'id not read'}",
-    }
+    lab.run.facts |= {"claude_code": str(version), "image": f"{lab.options.image} {identity[0]}"}
