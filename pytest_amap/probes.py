@@ -129,7 +129,8 @@ def sessions(lister: str, home: str) -> tuple[str, ...]:
     """What the payload's lister finds, asked as a module from the main process downwards.
 
     `sandbox exec` starts its program beside the main process, never below it, so that running the lister itself
-    always finds nothing (runbook, "Where its evidence differs from the manual commands").
+    always finds nothing (runbook, "Where its evidence differs from the manual commands"). `since` is when the main
+    process started, in clock ticks since boot: pids are used again, and wall clocks are set back.
     """
     body = """
         import importlib.machinery, importlib.util
@@ -141,7 +142,8 @@ def sessions(lister: str, home: str) -> tuple[str, ...]:
         mains = sorted(pid for pid in table if module.runs(table[pid], module.MAIN))
         rows = module.rows(module.PROC, sys.argv[2], mains[0]) if mains else []
         lines = [row if isinstance(row, str) else "\\t".join(map(str, row)) for row in rows]
-        say(main=mains[0] if mains else None, rows=lines)
+        main = table[mains[0]] if mains else None
+        say(main=main and main.pid, since=main and main.start_time, rows=lines)
     """
     return (*_program(body), lister, home)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pytest_amap import probes
-from pytest_amap.delegations import Delegation
+from pytest_amap.delegations import Delegation, text_of
 from pytest_amap.observations import Ran, Read
 from pytest_amap.parsers import Unreadable, audit
 from pytest_amap.parsers.audit import OutcomeEvent
@@ -23,11 +23,16 @@ ABSENT, OURS = "absent", "ours"
 
 @dataclass(frozen=True)
 class Restart:
-    """A stop and a start of the receiver, as far as they went; `problem` is "" when its session is ready again."""
+    """A stop and a start of the receiver, as far as they went; `problem` is "" when its session is ready again.
+
+    `before` are its sessions before the stop, `claims` is the router's audit log of it while it stood still.
+    """
 
     problem: str = ""
+    before: Ran | None = None
     stop: Ran | None = None
     stopped: Ran | None = None
+    claims: Read | None = None
     start: Ran | None = None
     ready: Ran | None = None
 
@@ -46,8 +51,9 @@ class Restore:
 class Round:
     """What was seen; a field is None where the round did not come so far, and `problem` says why.
 
-    `task` holds both audit logs as they were before anything was put back, `end` the receiver's after that. `state`
-    and `kept` are the file's state before the round and after the restart, `told` is submit-result in the sender.
+    `task` holds both audit logs as they were before anything was put back, `end` the receiver's after that, `replies`
+    the sender's before the request. `state` and `kept` are the file's state before the round and after the restart,
+    `told` is submit-result in the sender.
     """
 
     receiver: str
@@ -58,32 +64,31 @@ class Round:
     put: Ran | None = None
     restart: Restart | None = None
     kept: Ran | None = None
+    replies: Read | None = None
     task: Delegation | None = None
     told: Ran | None = None
     restore: Restore | None = None
     end: Read | None = None
 
     def before(self) -> tuple[OutcomeEvent, ...]:
-        """The outcomes that the receiver claimed while the setting stood: until it was started again without it."""
-        seen, later = self._outcomes()
-        return (*seen, *(one for one in later if one.ts[:19] < self._started_again()[:19]))
+        """The outcomes that the receiver claimed while the setting stood: up to its stop, by the log's own order."""
+        return self._history()[: self._stood()]
 
     def after(self) -> tuple[OutcomeEvent, ...]:
         """Those it claimed once it was put back."""
-        _, later = self._outcomes()
-        return tuple(one for one in later if one.ts[:19] >= self._started_again()[:19])
+        return self._history()[self._stood() :]
 
-    def _outcomes(self) -> tuple[tuple[OutcomeEvent, ...], tuple[OutcomeEvent, ...]]:
-        """Those in the log before anything was put back, and those that came to it later."""
-        if self.task is None:
-            return (), ()
-        seen = self.task.outcomes()
-        log = self.end.text if self.end else None
-        return seen, audit.outcomes(audit.events(log or ""), self.task.notice)[len(seen) :]
+    def _history(self) -> tuple[OutcomeEvent, ...]:
+        seen = self._in(self.task.receiver_audit if self.task else None)
+        return (*seen, *self._in(self.end)[len(seen) :])
 
-    def _started_again(self) -> str:
-        start = self.restore.restart.start if self.restore and self.restore.restart else None
-        return start.started if start else ""
+    def _stood(self) -> int:
+        back = self.restore.restart if self.restore else None
+        readings = (self.task.receiver_audit if self.task else None, back.claims if back else None)
+        return max(len(self._in(read)) for read in readings)
+
+    def _in(self, log: Read | None) -> tuple[OutcomeEvent, ...]:
+        return audit.outcomes(audit.events(text_of(log)), self.task.notice) if self.task and self.task.notice else ()
 
 
 def state_in(ran: Ran | None) -> str:

@@ -38,6 +38,8 @@ class Box:
     files: dict[str, str] = field(default_factory=dict)
     coming: list[str] = field(default_factory=list)
     """Phases that it passes through, one a look."""
+    since: int = 700
+    """When its main process started."""
 
 
 @dataclass
@@ -53,6 +55,7 @@ class FakeOpenShell:
     state_is_lost: bool = False
     never_ready: bool = False
     ignores_setting: bool = False
+    never_restarts: bool = False
     late: dict[str, Box] = field(default_factory=dict)
     submitted: int = 0
     waiting: list[str] = field(default_factory=list)
@@ -114,6 +117,9 @@ class FakeOpenShell:
     def start(self, words: list[str]) -> Ran:
         box = self.boxes[words[2]]
         box.phase = "Ready"
+        if self.never_restarts:
+            return self.said()
+        box.since += 100
         if self.state_is_lost:
             box.files.clear()
         if not self.refuses(box):
@@ -149,7 +155,7 @@ class FakeOpenShell:
     def probe(self, box: Box, inner: list[str]) -> Ran:
         program, arguments = inner[:4], inner[4:]
         if program == [*probes.sessions(LISTER, SANDBOX_HOME)[:4]]:
-            return self.answer(main=2, rows=[] if self.never_ready else [READY_ROW])
+            return self.answer(main=2, since=str(box.since), rows=[] if self.never_ready else [READY_ROW])
         path, text = arguments[0], arguments[1] if len(arguments) > 1 else ""
         there = box.files.get(path)
         state = "absent" if there is None else "ours" if there == text else "other"

@@ -41,7 +41,7 @@ def delegation(*outcomes: tuple[str, str], reply: bool = True) -> Delegation:
 
 
 ANSWERED = delegation(("delivered", SILENCE))
-RESTARTED = Restart("", ran(), ran(), ran(), ran())
+RESTARTED = Restart("", stop=ran(), stopped=ran(), start=ran(), ready=ran())
 STATE_ABSENT, STATE_OURS = answer(state="absent"), answer(state="ours")
 
 
@@ -73,6 +73,7 @@ def round_of(
         put=answer(errno=None),
         restart=RESTARTED,
         kept=kept,
+        replies=read(""),
         task=task,
         told=ran(json.dumps(result("accepted", "peer_routed", N3))),
         restore=restore or Restore(taken=STATE_ABSENT, restart=RESTARTED),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from receiver_samples import BY_SETTING, REFUSING, RESTARTED, STATE_ABSENT, delegation, round_of
-from request_samples import ran, read, unread
+from receiver_samples import BY_SETTING, REFUSING, RESTARTED, STATE_ABSENT, delegation, history, round_of
+from request_samples import N1, N2, N3, placed, ran, read, unread
 from test_judge_unknown_4 import GOOD as GOOD_4
 from test_judge_unknown_5 import GOOD as GOOD_5
 
@@ -94,19 +94,36 @@ def test_what_the_sender_was_told_of_another_request_is_not_an_answer():
 
 @pytest.mark.parametrize("judged", ["unknown_4", "unknown_5"])
 def test_a_delivery_that_slips_in_before_the_receiver_is_started_again_was_under_the_setting(judged):
-    seen = round_of(("held", BY_SETTING), restore=put_back_at("2026-11-29T12:00:09.500Z"))
+    seen = round_of(("held", BY_SETTING), restore=put_back_after(("held", BY_SETTING), ("delivered", "")))
     slipped = unknown_4.judge(replace(GOOD_4, refused=seen)) if judged == "unknown_4" else unknown_5.judge(local(seen))
     assert verdict(slipped)[0] is FAIL
 
 
 def test_a_delivery_after_that_is_the_held_notices_end():
-    seen = round_of(("held", BY_SETTING), restore=put_back_at("2026-11-29T11:59:59.900Z"))
+    seen = round_of(("held", BY_SETTING), restore=put_back_after(("held", BY_SETTING)))
     assert verdict(unknown_4.judge(replace(GOOD_4, refused=seen)))[0] is PASS
 
 
-def put_back_at(start: str) -> Restore:
-    """The outcomes of the samples were taken in at 12:00:00."""
-    return Restore(taken=STATE_ABSENT, restart=replace(RESTARTED, start=replace(ran(), started=start)))
+@pytest.mark.parametrize("started", ["2026-11-29T13:00:00.000Z", "2026-11-29T14:00:00.000+02:00", "1970-01-01", ""])
+def test_no_clock_decides_which_of_the_two_it_was(started):
+    back = replace(RESTARTED, claims=read(history(N3, ("held", BY_SETTING))), start=replace(ran(), started=started))
+    seen = round_of(("held", BY_SETTING), restore=Restore(taken=STATE_ABSENT, restart=back))
+    assert verdict(unknown_4.judge(replace(GOOD_4, refused=seen)))[0] is PASS
+
+
+def put_back_after(*outcomes: tuple[str, str]) -> Restore:
+    """These stood in the router's log when the receiver stood still."""
+    return Restore(taken=STATE_ABSENT, restart=replace(RESTARTED, claims=read(history(N3, *outcomes))))
+
+
+EARLIER = placed(N2, "beta", "alpha", "00000003", N1)
+
+
+@pytest.mark.parametrize("replies", [read(EARLIER), None], ids=["the log was cut since", "not read before"])
+def test_that_no_reply_came_is_nothing_that_a_cut_log_shows(replies):
+    cut = replace(round_of(("held", BY_SETTING)), replies=replies)
+    assert verdict(unknown_4.judge(replace(GOOD_4, refused=cut)))[0] is UNKNOWN
+    assert verdict(unknown_5.judge(local(cut)))[0] is UNKNOWN
 
 
 def test_the_samples_themselves_pass():

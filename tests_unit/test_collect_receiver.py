@@ -78,6 +78,15 @@ def test_a_receiver_that_ignores_the_setting_is_fail_and_put_back(tmp_path, chec
 
 
 @pytest.mark.parametrize("check", [unknown_4, unknown_5])
+def test_a_receiver_that_was_never_restarted_shows_nothing_of_its_settings(tmp_path, check):
+    lab, fake, task = delegated(tmp_path)
+    fake.never_restarts = fake.ignores_setting = True
+    outcome, reason = verdict(check.judge(check.collect(lab, task, refused(lab))))
+    assert outcome is UNKNOWN
+    assert "was not restarted" in reason
+
+
+@pytest.mark.parametrize("check", [unknown_4, unknown_5])
 def test_an_agents_own_settings_are_unknown_and_untouched(tmp_path, check):
     lab, fake, task = delegated(tmp_path)
     own = {LOCAL: "{}", PROJECT: "{}"}

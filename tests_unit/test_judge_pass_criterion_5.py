@@ -25,8 +25,12 @@ def lane(*notices: str) -> Listing:
     return Listing("/home/instances/alpha/peer/notices", tuple(f"notice-{one}.json" for one in notices), record="lane")
 
 
-def notice(identity: str, subject: str) -> Any:
-    return read({"message": {"subject": subject}}, f"/home/instances/alpha/peer/notices/notice-{identity}.json")
+def mail(*notices: str) -> Listing:
+    return replace(lane(*notices), path="/home/instances/alpha/inbox/notices")
+
+
+def notice(identity: str, subject: str, lane: str = "peer") -> Any:
+    return read({"message": {"subject": subject}}, f"/home/instances/alpha/{lane}/notices/notice-{identity}.json")
 
 
 def request(key: str | None = None, **changes: Any) -> dict[str, Any]:
@@ -41,17 +45,19 @@ GOOD = Seen(
     recipient=ALPHA,
     log_before=read(OLD),
     notices_before=lane(N1),
+    mail_before=mail(),
     answer=read(private(HELD, UNGRANTED), mtime=JUDGED),
     status=read({"admitted": ["alpha", "beta"]}, mtime=ENDED),
     held=read(request()),
     log_after=read(OLD),
     notices_after=lane(N1),
+    mail_after=mail(),
     told=ran(json.dumps(result(HELD, UNGRANTED))),
     log=ran(stderr=f"{LINE}\n"),
 )
 
 ROUTING, ANSWER, COPY = "routing meanwhile", "held the request", "held copy"
-PLACED, LANE, TOLD = "was placed", "stands in alpha's lane", "submit-result"
+PLACED, LANE, TOLD = "was placed", "stands in alpha's lanes", "submit-result"
 
 
 def with_(**changes: Any) -> Seen:
@@ -118,6 +124,17 @@ def test_what_was_seen_survives_its_record() -> None:
         (with_(notices_after=lane(N1, N3)), LANE, UNKNOWN),
         (with_(notices_after=Listing("lane", (), "EACCES")), LANE, UNKNOWN),
         (with_(notices_after=None), LANE, UNKNOWN),
+        (with_(notices_after=lane()), LANE, UNKNOWN),
+        (with_(mail_after=mail(N3), arrived=(notice(N3, SUBJECT, "inbox"),)), LANE, FAIL),
+        (with_(mail_after=mail(N3), arrived=(notice(N3, "Not delivered: refused", "inbox"),)), LANE, PASS),
+        (with_(mail_after=mail(N3), arrived=(notice(N3, "of another lane"),)), LANE, UNKNOWN),
+        (with_(mail_after=mail(N3)), LANE, UNKNOWN),
+        (with_(mail_after=None), LANE, UNKNOWN),
+        (with_(mail_before=Listing("lane", (), "EACCES")), LANE, UNKNOWN),
+        (with_(log_after=read("")), PLACED, UNKNOWN),
+        (with_(log_after=unread()), PLACED, UNKNOWN),
+        (with_(log_after=read(placed(N2, "gamma", "alpha", "00000004"))), PLACED, UNKNOWN),
+        (with_(log_before=unread(), log_after=read(OLD)), PLACED, PASS),
         (with_(told=ran(json.dumps(result("accepted", "peer_routed", N3)))), TOLD, UNKNOWN),
         (with_(told=ran(json.dumps(result("rejected", "self_send")))), TOLD, UNKNOWN),
         (with_(told=ran("pending\n")), TOLD, UNKNOWN),

@@ -37,6 +37,16 @@ def test_a_refusing_receiver_holds_and_is_put_back(tmp_path):
     assert any(N1 in left for left in lab.run.left)
 
 
+def test_a_stop_and_start_that_restarted_nothing_sends_nothing(tmp_path):
+    lab, fake = lab_with_openshell(tmp_path)
+    fake.never_restarts = True
+    seen = round_of(lab)
+    assert "was not restarted" in seen.problem
+    assert (seen.task, fake.submitted) == (None, 0)
+    assert "was not restarted" in seen.restore.problem
+    assert fake.boxes["beta"].files == {}
+
+
 def test_a_round_runs_what_was_planned(tmp_path):
     lab, fake = lab_with_openshell(tmp_path)
     round_of(lab)

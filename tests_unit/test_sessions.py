@@ -74,14 +74,25 @@ def test_a_wait_ends_with_the_session(tmp_path: Path) -> None:
     assert waited.problem == ""
 
 
-def test_after_a_restart_the_old_session_does_not_count(tmp_path: Path) -> None:
-    lab, host = waiting(tmp_path, [rows(ROW), rows(ROW), rows(OTHER)])
-    before = sessions.ready(rows(ROW))
-    assert before is not None
-    waited = sessions.await_ready(lab, lab.sender, seconds=20, unlike=before.rows[0])
-    assert waited.value is not None
-    assert waited.value.rows[0].pid == 8
-    assert host.ran("sessions in") == 3
+def process(main: int | None, since: object) -> Ran:
+    return answer(main=main, since=since, rows=[ROW])
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (process(2, "700"), process(2, "700"), True),
+        (process(2, "700"), process(2, "900"), False),
+        (process(2, "700"), process(3, "700"), False),
+        (process(None, None), process(2, "900"), False),
+        (ran(exit=1), process(2, "900"), False),
+        (process(2, "700"), ran(exit=1), False),
+        (process(2, None), process(2, None), False),
+    ],
+    ids=["the same", "its pid again", "a twin", "none before", "not asked before", "not asked after", "no time told"],
+)
+def test_a_main_process_is_known_by_pid_and_start(before: Ran, after: Ran, expected: bool) -> None:
+    assert sessions.went_on(before, after) is expected
 
 
 def test_a_wait_without_an_end_says_how_long(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_amap.checks import request_answers
+from pytest_amap.checks.request_answers import cut
 from pytest_amap.commands import Command, Look, Planned
 from pytest_amap.delegations import Delegation
 from pytest_amap.host import delegating
@@ -30,6 +31,7 @@ HELD, UNGRANTED = "queued_for_human", "recipient_not_allowlisted"
 AS_REPLY = frozenset({"unresolved_reply", "peer_reply_window_expired"})
 BODY = "Nothing is asked of you: this task was never granted and is to be held at the router. If you read it, leave it."
 NOTICE = re.compile(r"notice-([A-Za-z0-9_-]{1,64})\.json")
+LANES = ("peer", "inbox")
 MOST_READ = 20
 LOG_LINES = "400"
 """About a quarter of an hour of polls, 5 s apart."""
@@ -40,7 +42,8 @@ class Seen:
     """The reverse task, from its planting to the end of the poll that judged it.
 
     In `task` step 7's receiver is the sender. `log_*` is the router's audit log of the recipient, `notices_*` the
-    names in its lane, `arrived` the notices that are new there, `status` the router's own, `log` what it printed.
+    names in its peer lane, `mail_*` in its mail lane, `arrived` the notices that are new in either, `status` the
+    router's own, `log` what it printed.
     """
 
     task: Delegation
@@ -50,12 +53,14 @@ class Seen:
     """Addresses, by the fleet."""
     log_before: Read
     notices_before: Listing
+    mail_before: Listing
     waited: str = ""
     answer: Read | None = None
     status: Read | None = None
     held: Read | None = None
     log_after: Read | None = None
     notices_after: Listing | None = None
+    mail_after: Listing | None = None
     arrived: tuple[Read, ...] = ()
     told: Ran | None = None
     log: Ran | None = None
@@ -65,8 +70,8 @@ def subject(lab: Lab) -> str:
     return f"L1 reverse task {lab.run.evidence.run if lab.run.evidence else '<run>'}: never granted"
 
 
-def notices(lab: Lab, member: str) -> str:
-    return os.fspath(lab.home.lane(member, "peer") / "notices")
+def notices(lab: Lab, member: str, lane: str = "peer") -> str:
+    return os.fspath(lab.home.lane(member, lane) / "notices")
 
 
 def status(lab: Lab) -> str:
@@ -80,15 +85,15 @@ def router_logs(lab: Lab) -> Command:
 def plan(lab: Lab) -> Iterable[Planned]:
     requester, recipient = lab.receiver, lab.sender
     log = Look(os.fspath(delegating.audit_log(lab, recipient.name)), "what was placed with the recipient")
-    lane = Look(notices(lab, recipient.name), "notices in the recipient's lane")
-    yield from (log, lane)
+    lanes = [Look(notices(lab, recipient.name, lane), f"notices in the recipient's {lane}") for lane in LANES]
+    yield from (log, *lanes)
     yield requester.submit(recipient.address, subject(lab), BODY)
     yield Look(os.fspath(delegating.private_result(lab, requester.name, "<request>")), "router's private result")
     yield delegating.router_state(lab).only("while waiting, every 5 s")
     yield Look(status(lab), "the end of that poll")
     yield Look(os.fspath(delegating.held_copy(lab, requester.name, "<request>")), "the held copy")
-    yield from (log, lane)
-    yield Look(f"{notices(lab, recipient.name)}/<new notice>", "a new notice", "for each new notice")
+    yield from (*lanes, log)
+    yield from (Look(f"{lane.path}/<new notice>", "a new notice", "for each new notice") for lane in lanes)
     yield requester.submit_result("<request>")
     yield router_logs(lab)
 
@@ -99,26 +104,41 @@ def collect(lab: Lab) -> Seen:
     The held request stays with the router, which has no command to release it.
     """
     host, requester, recipient = lab.host, lab.receiver, lab.sender
-    log, lane = os.fspath(delegating.audit_log(lab, recipient.name)), notices(lab, recipient.name)
+    log = os.fspath(delegating.audit_log(lab, recipient.name))
     log_before = host.read(log, "what was placed with the recipient, before")
-    notices_before = host.listing(lane, "notices in the recipient's lane, before")
+    before = listings(lab, "before")
     task = delegating.plant(lab, requester, recipient, subject(lab), BODY)
-    seen = Seen(task, subject(lab), requester.address, recipient.address, log_before, notices_before)
+    seen = Seen(task, subject(lab), requester.address, recipient.address, log_before, *before)
     if not task.request:
         return seen
     lab.run.left.append(f"pass_criterion_5: request {task.request} of {requester.name}, held by the router")
     seen = await_judgement(lab, seen)
-    after = host.listing(lane, "notices in the recipient's lane, after")
-    new = [name for name in after.names if name not in notices_before.names and NOTICE.fullmatch(name)]
+    after = listings(lab, "after")
+    new = [f"{two.path}/{name}" for one, two in zip(before, after, strict=True) for name in fresh(one, two)]
     return replace(
         seen,
         held=host.read(os.fspath(delegating.held_copy(lab, requester.name, task.request)), "the held copy"),
         log_after=host.read(log, "what was placed with the recipient, after"),
-        notices_after=after,
-        arrived=tuple(host.read(f"{lane}/{name}", "a new notice") for name in new[:MOST_READ]),
+        notices_after=after[0],
+        mail_after=after[1],
+        arrived=tuple(host.read(path, "a new notice") for path in new[:MOST_READ]),
         told=host.run(requester.submit_result(task.request)),
         log=host.run(router_logs(lab)),
     )
+
+
+def listings(lab: Lab, when: str) -> tuple[Listing, Listing]:
+    """The recipient's two lanes."""
+    peer, mail = (
+        lab.host.listing(notices(lab, lab.sender.name, lane), f"notices in the recipient's {lane}, {when}")
+        for lane in LANES
+    )
+    return peer, mail
+
+
+def fresh(before: Listing, after: Listing) -> list[str]:
+    """The names of notices that are new."""
+    return [name for name in after.names if name not in before.names and NOTICE.fullmatch(name)]
 
 
 def await_judgement(lab: Lab, seen: Seen) -> Seen:
@@ -247,7 +267,7 @@ def unplaced(seen: Seen) -> Part:
         return unknown(name, want, why, *records)
     if mine := placed(seen):
         return decided(name, False, want, f"placed as notice {listed(one.notice_id for one in mine)}", *records)
-    if why := unreadable(seen.log_before) or unreadable(seen.log_after):
+    if why := unreadable(seen.log_before) or unreadable(seen.log_after) or cut(seen.log_before, seen.log_after):
         return unknown(name, want, why, *records)
     return decided(name, True, want, f"none among {len(placements(seen.log_after))} placements", *records)
 
@@ -272,31 +292,46 @@ def placed(seen: Seen) -> list[Placement]:
 
 
 def unnoticed(seen: Seen) -> Part:
-    """The recipient's lane: each notice that is new must be accounted for as something else."""
-    name, want = f"no notice of it stands in {seen.task.receiver}'s lane", "no new notice of the request"
-    after = seen.notices_after
-    listings = tuple(one for one in (seen.notices_before, after) if one)
+    """The recipient's lanes: each notice that is new must be accounted for as something else."""
+    name, want = f"no notice of it stands in {seen.task.receiver}'s lanes", "no new notice of the request"
+    pairs = ((seen.notices_before, seen.notices_after), (seen.mail_before, seen.mail_after))
+    listings = tuple(one for pair in pairs for one in pair if one)
     records = (*(one.record for one in listings), *(read.record for read in seen.arrived))
-    problems = [one.problem for one in listings if one.problem]
-    if after is None or problems:
-        return unknown(name, want, f"the lane could not be listed ({listed(problems, 'not looked for')})", *records)
-    mine = {one.notice_id for one in placed(seen)}
-    others = {one.notice_id for one in placements(seen.log_after)} - mine
-    fresh = [name for name in after.names if name not in seen.notices_before.names]
-    new = [found[1] for found in map(NOTICE.fullmatch, fresh) if found]
-    ours = [notice for notice in new if notice in mine or about(seen, notice)]
+    whole = [(before, after) for before, after in pairs if after and not before.problem and not after.problem]
+    if len(whole) < len(pairs):
+        problems = [one.problem for one in listings if one.problem]
+        return unknown(name, want, f"a lane could not be listed ({listed(problems, 'not looked for')})", *records)
+    new = [f"{after.path}/{name}" for before, after in whole for name in fresh(before, after)]
+    placements_of_it = {one.notice_id for one in placed(seen)}
+    ours = [path for path in new if notice_of(path) in placements_of_it or subject_of(seen, path) == seen.subject]
     if why := exchanged(seen):
         return unknown(name, want, why, *records)
     if ours:
-        return decided(name, False, want, f"notice {listed(ours)}", *records)
-    if unexplained := [notice for notice in new if notice not in others]:
-        return unknown(name, want, f"new, and in no audit log: notice {listed(unexplained)}", *records)
+        return decided(name, False, want, f"notice {listed(map(notice_of, ours))}", *records)
+    if unexplained := [path for path in new if not explained(seen, path)]:
+        said = f"new, and nothing tells what it is: notice {listed(map(notice_of, unexplained))}"
+        return unknown(name, want, said, *records)
+    if gone := [one for before, after in whole for one in before.names if one not in after.names]:
+        return unknown(name, want, f"no longer there, so the lane is not the one it was: {listed(gone)}", *records)
     return decided(name, True, want, f"{len(new)} new notices, none of this request", *records)
 
 
-def about(seen: Seen, notice: str) -> bool:
-    """Whether a new notice carries the subject that this run alone uses."""
-    texts = [read.text for read in seen.arrived if read.path.endswith(f"/notice-{notice}.json") and read.text]
+def notice_of(path: str) -> str:
+    found = NOTICE.fullmatch(os.path.basename(path))
+    return found[1] if found else ""
+
+
+def explained(seen: Seen, path: str) -> bool:
+    """A notice in the peer lane by the audit log; one of the mail lane, of which no log tells, by its subject."""
+    if os.path.dirname(path) == seen.mail_before.path:
+        return subject_of(seen, path) is not None
+    return notice_of(path) in {one.notice_id for one in placements(seen.log_after)}
+
+
+def subject_of(seen: Seen, path: str) -> str | None:
+    """The subject of a new notice, by which this run's are known; None where it could not be read."""
+    texts = [read.text for read in seen.arrived if read.path == path and read.text]
     read = documents.document(texts[0]) if texts else Unreadable("not read")
-    message = {} if isinstance(read, Unreadable) else read.get("message")
-    return isinstance(message, dict) and message.get("subject") == seen.subject
+    message = None if isinstance(read, Unreadable) else read.get("message")
+    subject = message.get("subject") if isinstance(message, dict) else None
+    return subject if isinstance(subject, str) else None

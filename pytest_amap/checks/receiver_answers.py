@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from pytest_amap import probes
-from pytest_amap.checks.request_answers import unread_lines
+from pytest_amap.checks.request_answers import cut, unread_lines
 from pytest_amap.delegations import Delegation
 from pytest_amap.host import delegating
 from pytest_amap.host.lab import Lab
@@ -114,6 +114,9 @@ def unanswered(seen: Round) -> Part:
         return part if state_in(seen.kept) == OURS else replace(part, outcome=UNKNOWN)
     if log is None or log.problem not in (None, "ENOENT") or unread_lines(log):
         return unknown(name, want, "the sender's audit log could not be read whole", *records)
+    if seen.replies is None or (why := cut(seen.replies, log)):
+        said = "the sender's audit log was not read before" if seen.replies is None else why
+        return unknown(name, want, said, *records)
     return decided(name, True, want, "no reply in the router's audit log", *records)
 
 
@@ -160,11 +163,12 @@ def of_round(seen: Round) -> tuple[str, ...]:
     steps: tuple[Ran | Read | None, ...] = (
         seen.state,
         seen.put,
-        *((away.stop, away.stopped, away.start, away.ready) if away else ()),
+        *((away.before, away.stop, away.stopped, away.claims, away.start, away.ready) if away else ()),
         seen.kept,
+        seen.replies,
         seen.told,
         seen.restore.taken if seen.restore else None,
-        *((back.stop, back.stopped, back.start, back.ready) if back else ()),
+        *((back.before, back.stop, back.stopped, back.claims, back.start, back.ready) if back else ()),
         seen.end,
     )
     mine = tuple(one.record for one in steps if one is not None and one.record)

@@ -44,6 +44,12 @@ def told(requester: str, ran: Ran | None, request: str, wanted: str, router: Rea
     return decided(name, answer.outcome == wanted, expected, seen, ran.record)
 
 
+def cut(before: Read | None, after: Read | None) -> str:
+    """Why an absence in the later reading of an audit log proves nothing: what stood there before must still stand."""
+    was, now = (one.text or "" if one else "" for one in (before, after))
+    return "" if now.startswith(was) else "the audit log no longer begins as it did: it was cut or exchanged meanwhile"
+
+
 def unread_lines(log: Read | None) -> int:
     """How many lines of an audit log could not be read: with any, an absence proves nothing."""
     return sum(not event.event for event in audit.events(log.text or "")) if log else 0

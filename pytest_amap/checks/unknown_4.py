@@ -122,10 +122,12 @@ def kept(seen: Round) -> Part:
 
 
 def returned(seen: Round) -> Part:
-    name, want = "the main process comes back after stop and start", "Stopped, then one session that can be spoken to"
+    name = "the main process comes back after stop and start"
+    want = "Stopped, then one session that can be spoken to, of another main process"
     if seen.restart is None:
         return unknown(name, want, seen.problem or "not tried")
-    steps = (seen.restart.stop, seen.restart.stopped, seen.restart.start, seen.restart.ready)
+    away = seen.restart
+    steps = (away.before, away.stop, away.stopped, away.start, away.ready)
     records = tuple(ran.record for ran in steps if ran)
     if seen.restart.problem:
         return unknown(name, want, seen.restart.problem, *records)

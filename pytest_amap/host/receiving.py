@@ -79,6 +79,8 @@ def tried(lab: Lab, seen: Round, subject: str, reply: bool) -> Round:
 def sent(lab: Lab, seen: Round, subject: str, reply: bool) -> Round:
     """A fresh delegation, up to the receiver's answer to it and one more poll of the router."""
     sender = lab.sender
+    log = os.fspath(delegating.audit_log(lab, sender.name))
+    seen = replace(seen, replies=lab.host.read(log, f"what was placed with {sender.name} before"))
     task = delegating.plant(lab, sender, lab.receiver, subject, BODY)
     if not task.request:
         return replace(seen, task=task, problem=task.problem)
@@ -190,13 +192,22 @@ def by_hand(lab: Lab, receiver: Member, path: str) -> tuple[str, ...]:
 
 
 def restarted(lab: Lab, receiver: Member) -> Restart:
-    """Stop, see it Stopped, start, and wait for its session."""
+    """Stop, see it Stopped, start, and wait for the session of a main process that is another one."""
+    before = lab.host.run(receiver.sessions())
     stop = lab.host.run(lab.commands.stop(receiver.name))
     waited = sessions.await_phase(lab, receiver, STOPPED)
-    seen = Restart(stop=stop, stopped=waited.last)
+    seen = Restart(before=before, stop=stop, stopped=waited.last)
     if waited.value is None:
         return replace(seen, problem=f"{waited.problem} (stop said: {stop.said})")
-    return awake(lab, receiver, seen)
+    log = os.fspath(delegating.audit_log(lab, receiver.name))
+    seen = awake(
+        lab, receiver, replace(seen, claims=lab.host.read(log, "the receiver's outcomes while it stood still"))
+    )
+    if not seen.problem and seen.ready and sessions.went_on(before, seen.ready):
+        return replace(
+            seen, problem=f"{receiver.name} was not restarted: the main process from before the stop went on"
+        )
+    return seen
 
 
 def awake(lab: Lab, receiver: Member, seen: Restart) -> Restart:
@@ -234,8 +245,10 @@ def planned(lab: Lab, path: str, text: str, subject: str) -> Iterator[Planned]:
     """What one round runs and reads, in its order."""
     receiver = lab.receiver
     restart: tuple[Planned, ...] = (
+        receiver.sessions(),
         lab.commands.stop(receiver.name),
         lab.commands.get(receiver.name),
+        Look(os.fspath(delegating.audit_log(lab, receiver.name)), "the receiver's outcomes while it stood still"),
         lab.commands.start(receiver.name),
         receiver.sessions(),
     )
@@ -243,6 +256,7 @@ def planned(lab: Lab, path: str, text: str, subject: str) -> Iterator[Planned]:
     yield put(lab, path, text)
     yield from restart
     yield state(lab, path, text, "after the restart")
+    yield Look(os.fspath(delegating.audit_log(lab, lab.sender.name)), f"what was placed with {lab.sender.name} before")
     yield from delegating.planned(lab, lab.sender, receiver, subject, BODY)
     yield Look(roster_file(lab), "the roster")
     yield lab.sender.submit_result("<request>")

@@ -18,10 +18,11 @@ AT_REST = ("Ready", "Stopped", *PHASE_OF_NO_RETURN)
 
 @dataclass(frozen=True)
 class Sessions:
-    """What the lister found below the main process `main` (a pid, None when there is none)."""
+    """What the lister found below the main process `main` (a pid, None when there is none), which runs `since`."""
 
     main: int | None
     rows: tuple[Row, ...]
+    since: str = ""
 
 
 def sessions(ran: Ran) -> Sessions | Unreadable:
@@ -33,7 +34,16 @@ def sessions(ran: Ran) -> Sessions | Unreadable:
     if isinstance(rows, Unreadable):
         return rows
     main = found.get("main")
-    return Sessions(main if isinstance(main, int) else None, rows)
+    since = found.get("since")
+    return Sessions(main if isinstance(main, int) else None, rows, since if isinstance(since, str) else "")
+
+
+def went_on(before: Ran, after: Ran) -> bool:
+    """Whether the main process that runs after a restart is the very one that ran before it."""
+    old, new = sessions(before), sessions(after)
+    if isinstance(old, Unreadable) or isinstance(new, Unreadable) or not new.since:
+        return False
+    return (old.main, old.since) == (new.main, new.since)
 
 
 def ready(ran: Ran) -> Sessions | None:
@@ -49,15 +59,10 @@ def live(ran: Ran) -> cli.Sandbox | Unreadable:
     return cli.sandbox(ran.stdout) if ran.ok else Unreadable(ran.said)
 
 
-def await_ready(lab: Lab, member: Member, *, seconds: float, unlike: Row | None = None) -> Waited[Ran, Sessions]:
-    """Wait for one session to speak to, other than `unlike`; ends at once when the sandbox cannot come back."""
-
-    def done(ran: Ran) -> Sessions | None:
-        found = ready(ran)
-        return found if found and found.rows[0] != unlike else None
-
+def await_ready(lab: Lab, member: Member, *, seconds: float) -> Waited[Ran, Sessions]:
+    """Wait for one session to speak to; ends at once when the sandbox cannot come back."""
     return lab.host.wait_command(
-        f"{member.name}'s session", member.sessions(), done, seconds=seconds, stop=sandbox_gone(lab, member)
+        f"{member.name}'s session", member.sessions(), ready, seconds=seconds, stop=sandbox_gone(lab, member)
     )
 
 
