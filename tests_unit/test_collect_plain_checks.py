@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from container_samples import bind, container, inspected, sandbox
-from posture_samples import INFO, LISTENS, STATUS, TOML, listing
+from posture_samples import INFO, LISTENS, STATUS, TOML, UNIT, listing
 from receiver_samples import answer
 from request_samples import N1, placed
 from scripted_lab import Answer, ScriptedHost, said, scripted_lab
@@ -126,13 +126,17 @@ def test_what_cannot_be_taken_away_is_named_and_still_fail(tmp_path: Path) -> No
     assert any("stays in alpha's inbox" in left for left in lab.run.left)
 
 
+NO_BUS = said(exit=1, stderr="Failed to connect to bus: No medium found")
+
+
 def posture_lab(tmp_path: Path, **answers: Answer) -> tuple[Lab, ScriptedHost]:
     config = tmp_path / "config" / "openshell"
     write(config / "gateway.toml", TOML)
     write(config / "gateways" / "openshell" / "mtls" / "tls.key", "-")
     (config / "gateways" / "openshell" / "mtls" / "tls.key").chmod(0o600)
     good: dict[str, Answer] = {
-        "the gateway's service": said(exit=1, stderr="Failed to connect to bus: No medium found"),
+        "the gateway's service": NO_BUS,
+        "what every service is started with": NO_BUS,
         "preflight": said(),
         "gateway status": said(STATUS),
         "gateway info": said(INFO),
@@ -169,10 +173,25 @@ def test_unknown_6_stops_at_pages_without_an_end(tmp_path: Path) -> None:
     assert verdict(unknown_6.judge(seen))[0] is UNKNOWN
 
 
-def test_keys_are_looked_for_where_the_gateways_environment_says(tmp_path: Path) -> None:
-    write(tmp_path / "elsewhere" / "server.key", "-")
-    found = unknown_6.key_files({"HOME": os.fspath(tmp_path)}, {unknown_6.TLS_DIR: os.fspath(tmp_path / "elsewhere")})
-    assert [os.path.basename(path) for path in found] == ["server.key"]
+def test_unknown_6_asks_the_user_manager_and_keeps_what_concerns_the_gateway_alone(tmp_path: Path) -> None:
+    told = (
+        f"HOME={tmp_path}\nTOKEN=hush-hush\nOPENSHELL_BIND_ADDRESS=0.0.0.0:17670\nXDG_CONFIG_HOME={tmp_path}/config\n"
+    )
+    lab, _ = posture_lab(
+        tmp_path, **{"the gateway's service": said(UNIT), "what every service is started with": said(told)}
+    )
+    seen = unknown_6.collect(lab)
+    assert verdict(unknown_6.judge(seen))[0] is FAIL
+    assert seen.files.overrides["OPENSHELL_BIND_ADDRESS"] == "0.0.0.0:17670"
+    assert "hush-hush" not in repr(seen)
+    survives(seen)
+
+
+def test_unknown_6_does_not_know_what_the_user_manager_does_not_tell(tmp_path: Path) -> None:
+    lab, _ = posture_lab(tmp_path, **{"the gateway's service": said(UNIT)})
+    outcome, reason = verdict(unknown_6.judge(unknown_6.collect(lab)))
+    assert outcome is UNKNOWN
+    assert "the user manager's environment is not known" in reason
 
 
 def test_unknown_7_asks_both_members(tmp_path: Path) -> None:

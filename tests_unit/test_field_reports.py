@@ -99,10 +99,12 @@ def test_a05_a08_a48_what_a_child_gets_of_the_callers_environment() -> None:
     )
 
 
-def versions(tmp_path: Path, openshell: str) -> tuple[str, str]:
+def versions(tmp_path: Path, openshell: str, runtime: Ran | None = None) -> tuple[str, str]:
     def answer(command: Command) -> Ran:
         if "--help" in command.argv:
             return ran("--no-tty --no-login-shell --label")
+        if runtime is not None and command.label == "container runtime":
+            return runtime
         return ran(openshell if command.argv[0] == "openshell" else "Docker version 29.8.1, build 0000000\n")
 
     lab = small_lab(tmp_path, {"": answer})
@@ -118,6 +120,25 @@ def test_a06_a_version_is_compared_by_number(tmp_path: Path) -> None:
 def test_a06_what_comes_before_the_release_is_too_old(tmp_path: Path, said: str) -> None:
     with pytest.raises(StepRefused, match=re.escape(said)):
         versions(tmp_path, f"{said}\n")
+
+
+@pytest.mark.parametrize(
+    "runtime",
+    [
+        ran("Client: Docker Engine - Community\n\nServer: linux/amd64/debian\n Podman Engine:\n  Version: 5.4.0\n"),
+        ran("Client:       Podman Engine\nVersion:      5.4.0\n"),
+        ran(stderr="Emulate Docker CLI using podman. Create /etc/containers/nodocker to quiet msg.\n"),
+    ],
+    ids=["DOCKER_HOST at Podman's socket", "podman itself", "podman-docker"],
+)
+def test_docker_is_not_podman_behind_that_name(tmp_path: Path, runtime: Ran) -> None:
+    with pytest.raises(StepRefused, match="Podman"):
+        versions(tmp_path, "openshell 0.1.2\n", runtime)
+
+
+def test_a_runtime_that_does_not_answer_is_not_taken_for_docker(tmp_path: Path) -> None:
+    with pytest.raises(StepFailed, match="Cannot connect"):
+        versions(tmp_path, "openshell 0.1.2\n", ran(exit=1, stderr="Cannot connect to the Docker daemon"))
 
 
 def test_a06_what_is_no_version_is_named(tmp_path: Path) -> None:

@@ -155,6 +155,10 @@ OPEN = {
     "gateway.toml cannot be read": (but(files=replace(GOOD.files, toml=unread("EACCES"))), "EACCES"),
     "gateway.env cannot be read": (but(files=replace(GOOD.files, unread=("gateway.env: EACCES",))), "gateway.env"),
     "a drop-in cannot be decided": (but(files=replace(GOOD.files, undecided=("x.conf: EACCES",))), "x.conf"),
+    "a wrong file that may not be the gateway's": (
+        but(files=replace(with_toml("").files, undecided=("x.conf: EACCES",))),
+        "may win over it unseen",
+    ),
     "an override of nothing": (with_toml(TOML, OPENSHELL_BIND_ADDRESS=""), "set to nothing"),
     "an endpoint of nothing": (docker('grpc_endpoint = ""'), "set to nothing"),
     "the service's Docker may be Podman": (with_toml(TOML, DOCKER_HOST="unix:///run/podman/podman.sock"), "heeds it"),

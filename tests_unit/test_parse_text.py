@@ -101,6 +101,8 @@ def test_versions_are_ordered_by_number(older: str, newer: str) -> None:
         ("openshell 0.1.2+rehearsal REHEARSAL\n", "0.1.2"),
         ("openshell 0.1.2-dev.4+gabc1234\n", "0.1.2-dev.4"),
         ("a new release is out\nopenshell 0.1.2\n", "0.1.2"),
+        ("openshell v0.1.10\n", "0.1.10"),
+        ("openshell 0.1.2-rc1\n", "0.1.2-rc1"),
     ],
 )
 def test_openshell_version(printed: str, version: str) -> None:
@@ -132,6 +134,12 @@ def test_what_is_no_version_is_unreadable(printed: str) -> None:
 def test_the_gateway_has_a_version_line_of_its_own() -> None:
     assert str(versions.openshell("openshell-gateway 0.1.2\n", program="openshell-gateway")) == "0.1.2"
     assert isinstance(versions.openshell("openshell-gateway 0.1.2\n"), Unreadable)
+
+
+def test_a_binary_of_another_name_may_say_its_own_or_openshell() -> None:
+    for printed in ("ryno 0.1.2\n", "openshell 0.1.2\n"):
+        assert str(versions.openshell(printed, program="ryno")) == "0.1.2"
+    assert isinstance(versions.openshell("ryno 0.1.2\n"), Unreadable)
 
 
 @pytest.mark.parametrize("printed", ["29.8.1\n", "20.10.24+dfsg1", "29.8.1-rehearsal"])

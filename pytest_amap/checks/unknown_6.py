@@ -157,6 +157,8 @@ def settings(seen: Seen) -> Iterable[Part]:
         name = f"gateway settings: {finding.name}"
         if finding.state is gateway_settings.State.UNREADABLE:
             yield unknown(name, finding.expected, finding.seen, *records)
+        elif seen.files.hidden and not finding.ok:
+            yield unknown(name, finding.expected, f"{finding.seen}, while something may win over it unseen", *records)
         else:
             yield decided(name, finding.ok, finding.expected, finding.seen, *records)
 
@@ -177,8 +179,8 @@ def overriding(seen: Seen) -> Part:
     name, want = "what overrides the gateway's file", "all that may override it can be read"
     beside = [ran.record for ran in (seen.files.environment, seen.manager) if ran is not None]
     records = (seen.unit.record, *beside)
-    if hidden := (*seen.files.unread, *seen.files.undecided):
-        return unknown(name, want, "; ".join(hidden), *records)
+    if seen.files.hidden:
+        return unknown(name, want, "; ".join(seen.files.hidden), *records)
     read = units.unit(seen.unit.stdout) if seen.unit.ok else Unreadable(seen.unit.said)
     bus = " (set XDG_RUNTIME_DIR, or log in as this user)" if units.without_bus(seen.unit.stderr) else ""
     service = f"its service is not known: {read.why}{bus}" if isinstance(read, Unreadable) else f"service {read.state}"
@@ -291,7 +293,12 @@ def credentials(seen: Seen) -> Part:
         f"{os.path.basename(key.path)} is {key.uid} {key.mode}" for key in plain if not private(key, seen.uid)
     ]:
         return decided(name, False, want, listed(wrong), *records)
-    if odd := [f"{os.path.basename(key.path)}: {key.problem or key.kind}" for key in seen.keys if key.kind != "file"]:
+    kinds = {"directory": "a folder that cannot be listed"}
+    if odd := [
+        f"{os.path.basename(key.path)}: {key.problem or kinds.get(key.kind, key.kind)}"
+        for key in seen.keys
+        if key.kind != "file"
+    ]:
         return unknown(name, want, listed(odd), *records)
     if not plain:
         return unknown(name, want, "no key file was found", *records)

@@ -28,8 +28,7 @@ def tell(options: Options) -> int:
     """Fragment, findings and merge themselves."""
     unit, manager = service(options)
     found = posture_files.locate(os.environ, unit, manager, options.gateway)
-    hidden = (*found.unread, *found.undecided)
-    holds = not hidden and all(finding.ok for finding in found.findings(options.port, options.host_alias))
+    holds = not found.hidden and all(finding.ok for finding in found.findings(options.port, options.host_alias))
     for line in [*findings(found, options), *fragment(), *merge(found, holds)]:
         print(line)
     return 0 if holds else 1
@@ -48,8 +47,7 @@ def findings(found: GatewayFiles, options: Options) -> Iterator[str]:
         told = f"{finding.name}: {finding.seen}"
         yield f"  ok     {told}" if finding.ok else f"  WRONG  {told}; must be {finding.expected}"
     yield from (f"  other  {setting}" for setting in found.others())
-    hidden = (*found.unread, *found.undecided)
-    yield from (f"  WRONG  {why}; what overrides the file is not known" for why in hidden)
+    yield from (f"  WRONG  {why}; what overrides the file is not known" for why in found.hidden)
 
 
 def fragment() -> Iterator[str]:

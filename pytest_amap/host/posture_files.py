@@ -35,6 +35,11 @@ class GatewayFiles:
     drop_ins: tuple[str, ...] = ()
 
     @property
+    def hidden(self) -> tuple[str, ...]:
+        """Where something may stand that was not seen: another file may be the one that counts."""
+        return (*self.unread, *self.undecided)
+
+    @property
     def file(self) -> gateway_toml.GatewayFile | Unreadable:
         """What the file says; an absent one is one with defaults, any other problem is unreadable."""
         if self.toml.problem == "ENOENT":
@@ -116,7 +121,8 @@ def configuration(
     """
     running = unit is not None and unit.state == "active"
     moved = {name: service[name] for name in units.PLACES if service.get(name)}
-    places = {"HOME": environ.get("HOME", ""), **moved} if running and manager else {**environ, **moved}
+    known = running and manager is not None and not manager.doubts
+    places = {"HOME": environ.get("HOME", ""), **moved} if known else {**environ, **moved}
     own = at(named) if named else in_folder(places, "gateway.toml")
     how = "named by the gateway's own settings" if named else "the user's configuration folder"
     terminal = environ.get(CONFIG)

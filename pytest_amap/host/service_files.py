@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import pwd
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -142,6 +140,4 @@ def specifiers(environ: Mapping[str, str]) -> dict[str, str]:
         "N": SERVICE,
         "p": SERVICE,
     }
-    with contextlib.suppress(KeyError):
-        known["u"] = pwd.getpwuid(os.getuid()).pw_name
     return {letter: value for letter, value in known.items() if value}

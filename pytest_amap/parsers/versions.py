@@ -33,8 +33,8 @@ def version(text: str) -> Version | Unreadable:
 
 
 def openshell(text: str, program: str = "openshell") -> Version | Unreadable:
-    """What `openshell --version` prints, or its gateway with that `program`."""
-    line = re.compile(rf"{re.escape(program)}\s+{_VERSION}(?:\s.*)?")
+    """What `openshell --version` prints, or its gateway, or a file of another name: `program` or its own name."""
+    line = re.compile(rf"(?:{re.escape(program)}|openshell)\s+v?{_VERSION}(?:\s.*)?")
     return _only_line(text, line, f"a line such as '{program} 0.1.2'")
 
 

@@ -89,7 +89,7 @@ def help_commands(lab: Lab) -> list[Command]:
 def ask_versions(lab: Lab) -> tuple[str, str]:
     """Both versions as said, after the gates: OpenShell 0.1.2 or later, Docker, no rehearsal tool on a live host."""
     openshell, docker, runtime = (lab.host.run(command) for command in version_commands(lab))
-    for ran in (openshell, docker):
+    for ran in (openshell, docker, runtime):
         if not ran.ok:
             raise StepFailed(f"{' '.join(ran.argv)} must answer, saw {ran.said}; start or install it")
     if lab.run.kind == "live" and any(REHEARSAL in ran.stdout.upper() for ran in (openshell, docker, runtime)):
