@@ -139,6 +139,14 @@ def test_the_exact_version_is_installed_and_the_cache_is_left_out(step: Step) ->
     assert step.calls() == ["npm install -g @anthropic-ai/claude-code@2.1.284", "rm -rf /root/.npm"]
 
 
+def test_a_version_that_npm_cannot_install_is_said_last(step: Step) -> None:
+    (step.path / "npm").write_text("#!/bin/sh\necho 'npm error A complete log can be found' >&2\nexit 1\n")
+    result = step.run("npm", CLAUDE_CODE_VERSION="2.1.284")
+    assert result.returncode == 1
+    assert result.stderr.splitlines()[-1].startswith("npm could not install Claude Code 2.1.284: ")
+    assert step.calls() == []
+
+
 @pytest.mark.parametrize(
     "version",
     ["", "latest", "^2", "2", "2.1", "2.1.", ".1.2", "2..1", "1.2.3.4", "1.2.3-rc1", "1.2.3 ", "1.2.3\n4.5.6"],
