@@ -16,7 +16,14 @@ from pathlib import Path
 NOT_PRODUCED = ["directory-", "notice-", "identity-"]
 """The document classes that a fleet of delegating agents has no writer for: mail, directory, bindings."""
 
-NEEDS_NAMESPACES = re.compile(r"namespace|unshare|landlock|cannot enter", re.IGNORECASE)
+NEEDED = {
+    "AMAP_DOCKER": re.compile(r"Docker daemon|base image"),
+    "AMAP_NAMESPACES": re.compile(r"namespace|unshare|landlock|cannot enter", re.IGNORECASE),
+}
+"""By the variable with which `.ci/run` says that it has just seen it work: reasons of a skip for want of it.
+
+The first that fits is what was wanting: a daemon may fail for namespaces that a rehearsal does not need.
+"""
 
 
 def rehearsal(results: Path) -> Iterator[str]:
@@ -35,14 +42,13 @@ def rehearsal(results: Path) -> Iterator[str]:
 
 
 def skips(junit: Path) -> Iterator[str]:
-    """Tests that were skipped for want of namespaces where the rehearsal has just used them."""
-    if not os.environ.get("AMAP_NAMESPACES"):
-        return
+    """Tests that were skipped for want of what has just been used."""
     for case in ET.parse(junit).iter("testcase"):
         for skipped in case.iter("skipped"):
-            reason = skipped.get("message") or ""
-            if NEEDS_NAMESPACES.search(reason):
-                yield f"skipped where namespaces are allowed: {case.get('classname')}.{case.get('name')}: {reason}"
+            said = skipped.get("message") or ""
+            wanting = next((variable for variable, reason in NEEDED.items() if reason.search(said)), "")
+            if os.environ.get(wanting):
+                yield f"skipped where what it needs is there: {case.get('classname')}.{case.get('name')}: {said}"
 
 
 def main(what: str, path: str) -> int:
