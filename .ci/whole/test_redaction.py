@@ -79,6 +79,20 @@ FORMS: dict[str, Callable[[str], str]] = {
     "elided in a longer text": lambda v: f"xxxx{v[:9]}...{v[-9:]}yyyy",
     "elided with one letter": lambda v: f"xxxx{v[:9]}…{v[-9:]}yyyy",
     "last twenty": lambda v: v[-20:],
+    "hex, dashes": lambda v: v.encode().hex("-"),
+    "base64, twice": lambda v: base64.b64encode(base64.b64encode(b"user:" + v.encode())).decode(),
+    "base64, utf-16": lambda v: base64.b64encode(f"echo {v}".encode("utf-16-le")).decode(),
+    "utf-16 read as utf-8": lambda v: v.encode("utf-16").decode("utf-8", "replace") if v.isascii() else v,
+    "unicode escapes": lambda v: "".join(f"\\u{ord(char):04X}" for char in v),
+    "unicode escapes of what is no letter": lambda v: "".join(c if c.isalnum() else f"\\u{ord(c):04x}" for c in v),
+    "octal escapes": lambda v: "".join(f"\\{byte:03o}" for byte in v.encode()),
+    "byte escapes": lambda v: "".join(f"\\x{byte:02x}" for byte in v.encode()),
+    "all percent": lambda v: "".join(f"%{byte:02X}" for byte in v.encode()),
+    "html codes": lambda v: "".join(f"&#{ord(char)};" for char in v),
+    "html codes of what is no letter": lambda v: "".join(c if c.isalnum() else f"&#x{ord(c):X};" for c in v),
+    "a list of bytes": lambda v: str(list(v.encode())),
+    "a list of hexadecimal bytes": lambda v: ", ".join(f"{byte:#04x}" for byte in v.encode()),
+    "a list of letters": lambda v: "['" + "', '".join(v) + "']",
 }
 
 

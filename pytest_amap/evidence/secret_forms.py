@@ -28,20 +28,35 @@ def values(secret: str) -> set[str]:
 
 def exact(value: str) -> set[bytes]:
     """The forms whose letters keep their case: plain, escaped and base64 ones."""
-    texts = _escaped(value)
-    return {_bytes(text) for text in texts} | {
-        form for text in (value, _json(value)) for form in _base64_inside(_bytes(text))
-    }
+    forms = {_bytes(text) for text in _escaped(value)}
+    for raw in (_bytes(value), _bytes(_json(value)), value.encode("utf-16-le", "surrogatepass")):
+        forms |= _base64_inside(raw)
+    forms |= {_bytes(quote.join(value)) for quote in ("','", '","')}  # a list of its letters
+    return forms | {form for text in _base64_inside(_bytes(value)) for form in _base64_inside(text)}
 
 
 def folded(value: str) -> set[bytes]:
     """The forms that are written in either case: hexadecimal and percent-encoded ones, in lower case here."""
     raw = _bytes(value)
-    forms = {raw.hex().encode(), raw.hex(":").encode(), "".join(f"\\x{byte:02x}" for byte in raw).encode()}
+    forms = {raw.hex(separator).encode() for separator in (":", "-")} | {raw.hex().encode()}
     for safe in ("", "/", "!'()*~", "/:@!$&'()*+,;="):
         once = urllib.parse.quote(raw, safe=safe)
         forms |= {once.encode(), once.replace("%20", "+").encode(), urllib.parse.quote(once, safe="").encode()}
+    forms |= {written.encode() for written in _spelled(value)}
     return {form.lower() for form in forms} - {raw.lower()}
+
+
+def _spelled(value: str) -> set[str]:
+    """Each letter, or each that is none of the alphabet, as a code; and the lists of their codes."""
+    raw, found = _bytes(value), set()
+    for code in ("\\u{:04x}", "&#{};", "&#x{:x};"):
+        found.add("".join(code.format(ord(char)) for char in value))
+        found.add("".join(char if char.isalnum() else code.format(ord(char)) for char in value))
+    for code in ("\\x{:02x}", "\\{:03o}", "%{:02x}"):
+        found.add("".join(code.format(byte) for byte in raw))
+    for code in ("{}", "0x{:02x}"):
+        found.add(",".join(code.format(byte) for byte in raw))
+    return found
 
 
 def _bytes(text: str) -> bytes:
