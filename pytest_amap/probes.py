@@ -213,16 +213,23 @@ def directory(path: str) -> tuple[str, ...]:
 def mounts(*targets: str) -> tuple[str, ...]:
     """The sandbox's own mount table, and the device and inode that stand at each target.
 
-    A mount's root lies in the host's file system and would name the machine; the inode says more, and it is left out.
+    A mount's root lies in the host's file system and would name the machine: it is left out, and the inode says more.
+    `ways` are the other mounts, by their place in the table, through which a target, a part of it or what holds it is
+    to be reached as well.
     """
     body = """
-        found, table = {}, []
-        for line in open("/proc/self/mountinfo").read()[:200000].splitlines():
-            table.append(" ".join("/" if number == 3 else word for number, word in enumerate(line.split(" "))))
+        found, ways = {}, []
+        table = [line.split(" ") for line in open("/proc/self/mountinfo").read().splitlines()]
+        def holds(one, other): return (other.rstrip("/") + "/").startswith(one.rstrip("/") + "/")
         for target in sys.argv[1:]:
             try: i = os.lstat(target); found[target] = [i.st_dev, i.st_ino]
             except OSError as e: found[target] = name(e)
-        say(text="\\n".join(table), inodes=found)
+            for device, root in [line[2:4] for line in table if line[4] == target][-1:]:
+                for number, line in enumerate(table):
+                    same = line[2] == device and (holds(line[3], root) or holds(root, line[3]))
+                    if same and line[4] != target: ways.append([target, number])
+        for line in table: line[3] = "/"
+        say(text="\\n".join(map(" ".join, table)), inodes=found, ways=ways)
     """
     return (*_program(body), *targets)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -51,14 +51,16 @@ def mount_line(target: str, options: str, super_options: str = "rw") -> str:
     return f"60 50 8:1 / {target} {options},relatime - ext4 /dev/x {super_options}"
 
 
-def table(*more: str, inodes: Mapping[str, object] | None = None, **options: str) -> Ran:
-    """The probe's answer: `inbox="rw"` changes one lane's options, "" leaves it out."""
+def table(
+    *more: str, inodes: Mapping[str, object] | None = None, ways: Iterable[tuple[str, int]] = (), **options: str
+) -> Ran:
+    """The probe's answer: `inbox="rw"` changes one lane's options, "" leaves it out. `more` is from place 6 on."""
     lines = [mount_line("/", "rw")]
     for role, target in lanes.targets().items():
         if word := options.get(role, "ro" if lanes.is_read_only(role) else "rw"):
             lines.append(mount_line(target, *word.split(" ")))
     found = {target: [8, number] for number, target in enumerate(lanes.targets().values())} | dict(inodes or {})
-    return answer(text="\n".join([*lines, *more]), inodes=found)
+    return answer(text="\n".join([*lines, *more]), inodes=found, ways=list(ways))
 
 
 def side(member: str = "alpha") -> Box:
@@ -115,6 +117,10 @@ HOLDS = {
     "the policy with network rules and quotes of its own": policy_with(('"', "'")),
     "a read-only file system below a lane": of_beta(mounts=table(inbox="rw ro")),
     "a read-only mount below a lane": of_beta(mounts=table(mount_line(f"{INBOX}/sub", "ro"))),
+    "the inbox can be read in another place too": of_beta(mounts=table(mount_line("/seen", "ro"), ways=[(INBOX, 6)])),
+    "the outbox can be written in another place too": of_beta(
+        mounts=table(mount_line("/out", "rw"), ways=[("/opt/amap/lanes/outbox", 6)])
+    ),
     "a writable mount below the outbox": of_beta(mounts=table(mount_line("/opt/amap/lanes/outbox/sub", "rw"))),
 }
 LINKED = tuple(replace(bound, source=bound.source.replace("/srv", "/mnt/real")) for bound in bounds("beta"))
@@ -153,6 +159,10 @@ BROKEN = {
         runtime(bind("/v", "/opt/amap/lanes/more", kind="volume")),
         "an extra volume at /opt/amap/lanes/more",
     ),
+    "the inbox can be written through a volume": (
+        of_beta(mounts=table(mount_line("/data", "rw"), ways=[(INBOX, 6)])),
+        f"{INBOX} can be written through /data",
+    ),
     "the kernel has it writable": (of_beta(mounts=table(inbox="rw")), f"{INBOX} is writable"),
     "no mount of its own": (of_beta(mounts=table(peer="")), f"{PEER} is no mount of its own"),
     "A20 a writable mount below it": (
@@ -184,6 +194,7 @@ BROKEN = {
     "A25 listed, and not in force": (of_beta(unlisted=LISTED), "Landlock is not applied"),
 }
 
+WITHOUT_WAYS = ran(table().stdout.replace(', "ways": []', ""))
 OPEN = {
     "A01 the write says nothing": (write(inbox=ran()), "no answer"),
     "A03 exit 1 of the command itself": (write(inbox=ran(exit=1, stderr="Error:   × sandbox not found")), "not found"),
@@ -196,6 +207,11 @@ OPEN = {
     "the phase cannot be read": (replace(GOOD, phase=ran(exit=1, stderr="Error:   × transport error")), "transport"),
     "another sandbox has its name": (replace(GOOD, phase=sandbox(identity="id-9")), "not the recorded one"),
     "the gateway is starting again": (replace(GOOD, phase=sandbox("Provisioning")), "Provisioning"),
+    "nobody looked for other ways": (of_beta(mounts=WITHOUT_WAYS), "named no other ways"),
+    "a landlock setting that is not known": (
+        policy_with(("landlock:\n", "landlock:\n  enabled: false\n")),
+        "landlock.enabled",
+    ),
     "A23 no container": (of_beta(containers=boxes()), "another container context"),
     "docker fails": (of_beta(containers=Boxes(ran(exit=1, stderr="Cannot connect"), ())), "Cannot connect"),
     "inspect fails": (of_beta(containers=Boxes(ran("c1"), (ran(exit=1, stderr="No such object"),))), "No such object"),
@@ -263,3 +279,10 @@ def test_every_part_has_been_seen_to_fail_or_not_to_know() -> None:
 def test_it_survives_a_record() -> None:
     assert build(Seen, json.loads(json.dumps(plain(GOOD)))) == GOOD
     assert referring(GOOD)["boxes"][1]["policy"] == {"record": "step-8/ran.json"}
+
+
+def test_what_the_policy_itself_lets_be_read_shows_nothing_of_its_force() -> None:
+    seen = policy_with((ENTRY, ENTRY + "    - /opt\n"))
+    beta = replace(seen.boxes[1], unlisted=LISTED)
+    parts = judge(replace(seen, boxes=(seen.boxes[0], beta)))
+    assert next(one.outcome for one in parts if one.name == "beta's policy is in force") is UNKNOWN

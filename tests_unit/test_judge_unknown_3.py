@@ -48,7 +48,7 @@ def lane(path: str, mode: str = "755") -> Stat:
 
 
 LISTED = answer(errno=None, names=["messages", "notices"])
-DENIED = answer(errno="EACCES", names=[])
+DENIED = answer(errno="EACCES", names=[], permitted=True)
 NO_PROBE = ran(stderr="Error:   × sandbox is not ready", exit=1)
 LOOKS = Looks(
     containers=ran("c1\n"),
@@ -85,6 +85,8 @@ BROKEN = {
     "listed, with the probe not removed": replace(but(peer=LISTED), removed=Removed("left behind")),
 }
 OPEN = {
+    "its mode alone closes the lane": (but(peer=answer(errno="EACCES", names=[], permitted=False)), "owner and mode"),
+    "what its mode allows is not told": (but(peer=answer(errno="EACCES", names=[])), "owner and mode"),
     "an interceptor refused the probe": (
         not_made("create said: refused", "Error:   × amap-openshell\n  │ interceptor: not a member"),
         "interceptor",

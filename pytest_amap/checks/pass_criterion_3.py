@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -200,7 +200,7 @@ def mount_table(one: Box) -> Part:
     """Layer one, from inside: the kernel's table, with what is mounted below a read-only lane."""
     name, want = (
         f"{one.member}'s mounts, as its kernel shows them",
-        "every read-only lane read-only, nothing writable below one",
+        "every read-only lane read-only, nothing writable below one, and no other way to write to it",
     )
     answer = probes.answer(one.mounts)
     table = mountinfo.mounts(str(answer.get("text", ""))) if not isinstance(answer, Unreadable) else answer
@@ -215,7 +215,19 @@ def mount_table(one: Box) -> Part:
             wrong.append(f"{bound.target} is writable")
         below = mountinfo.below(table, bound.target) if bound.read_only else ()
         wrong += [f"{sub.point} is writable below it" for sub in below if sub.writable]
+    ways = [] if isinstance(answer, Unreadable) else answer.get("ways")
+    if not wrong and not isinstance(ways, list):
+        return unknown(name, want, "the probe named no other ways", one.mounts.record)
+    wrong += list(detours(one, table, ways or []))
     return decided(name, not wrong, want, listed(wrong) if wrong else "as expected", one.mounts.record)
+
+
+def detours(one: Box, table: tuple[mountinfo.Mounted, ...], ways: Iterable[tuple[str, int]]) -> Iterator[str]:
+    """Writable mounts elsewhere through which a read-only lane is reached: a volume that is a bind in disguise, say."""
+    closed = {bound.target for bound in one.wanted if bound.read_only}
+    for target, number in ways:
+        if target in closed and table[number].writable:
+            yield f"{target} can be written through {table[number].point}"
 
 
 def same_directories(one: Box) -> Part:
@@ -251,7 +263,7 @@ def policy_entries(one: Box) -> Part:
     found = policy.policy(one.policy.stdout) if one.policy.ok else Unreadable(one.policy.said)
     if isinstance(found, Unreadable):
         return unknown(name, want, found, one.policy.record)
-    if odd := [key for key in found.extra if key.startswith("filesystem_policy")]:
+    if odd := [key for key in found.extra if key.startswith(("filesystem", "landlock"))]:
         return unknown(name, want, f"settings that this suite does not know: {listed(odd)}", one.policy.record)
     read_only, read_write = (
         {os.path.normpath(path) for path in paths} for paths in (found.read_only, found.read_write)
@@ -292,5 +304,8 @@ def enforced(one: Box) -> Part:
     errno = hidden.get("errno", "no errno")
     if errno == "EACCES" and hidden.get("permitted") is not True:
         return unknown(name, want, "EACCES, which its owner and mode alone explain", *records)
+    found = policy.policy(one.policy.stdout) if one.policy.ok else Unreadable(one.policy.said)
+    if errno is None and not isinstance(found, Unreadable) and policy.access(found, UNLISTED) != "none":
+        return unknown(name, want, f"it can be listed, but the policy itself lets {UNLISTED} be read", *records)
     outcome = PASS if errno == "EACCES" else FAIL if errno is None else UNKNOWN
     return Part(name, outcome, want, str(errno or "it can be listed: Landlock is not applied"), records)

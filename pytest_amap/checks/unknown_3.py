@@ -195,6 +195,8 @@ def unreadable(seen: Seen, looks: Looks) -> Part:
         return Part(name, readable(seen, looks), want, f"it was listed: {names}", records)
     if errno != "EACCES":
         return unknown(name, want, f"{errno}, which is not the policy's answer", *records)
+    if found.get("permitted") is not True:
+        return unknown(name, want, "EACCES, which its owner and mode alone explain", *records)
     return Part(name, listable(looks).outcome, want, "EACCES", records)
 
 

@@ -200,13 +200,10 @@ def restarted(lab: Lab, receiver: Member) -> Restart:
     if waited.value is None:
         return replace(seen, problem=f"{waited.problem} (stop said: {stop.said})")
     log = os.fspath(delegating.audit_log(lab, receiver.name))
-    seen = awake(
-        lab, receiver, replace(seen, claims=lab.host.read(log, "the receiver's outcomes while it stood still"))
-    )
+    claims = lab.host.read(log, "the receiver's outcomes while it stood still")
+    seen = awake(lab, receiver, replace(seen, claims=claims))
     if not seen.problem and seen.ready and sessions.went_on(before, seen.ready):
-        return replace(
-            seen, problem=f"{receiver.name} was not restarted: the main process from before the stop went on"
-        )
+        return replace(seen, problem=f"{receiver.name} was not restarted: its main process is the one from before")
     return seen
 
 
