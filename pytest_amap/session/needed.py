@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import sys
+from types import ModuleType
 
 import pytest
+
+OLDEST = (9, 0)
+"""pytest's version from which `[tool.pytest]` is read; an older one would leave out every setting in silence."""
 
 NEEDED = {
     "dependency": "pytest_dependency",
@@ -16,8 +21,28 @@ NEEDED = {
 
 
 def load(manager: pytest.PytestPluginManager) -> None:
-    """Register what is missing and not blocked. To be called when every -p and every entry point has been seen."""
-    for name, module in NEEDED.items():
-        plugin = importlib.import_module(module)
+    """Register what is missing and not blocked. To be called when every -p and every entry point has been seen.
+
+    UsageError in an environment that is not the one made for this checkout: `pytest` was another one on PATH.
+    """
+    if pytest.version_tuple < OLDEST:
+        raise elsewhere(f"pytest {pytest.__version__}, which is older than {OLDEST[0]}")
+    module("yaml")
+    for name, wanted in NEEDED.items():
+        plugin = module(wanted)
         if not manager.is_registered(plugin):
             manager.register(plugin, name)
+
+
+def module(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise elsewhere(f"no {error.name or name}") from None
+
+
+def elsewhere(found: str) -> pytest.UsageError:
+    return pytest.UsageError(
+        f"{sys.executable} has {found}: run the pytest of the environment made for this checkout "
+        "(.venv/bin/pytest), or complete this one with pip install -e '.[test]'"
+    )
