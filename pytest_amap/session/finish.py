@@ -15,7 +15,7 @@ from pytest_amap.evidence.store import EvidenceError
 from pytest_amap.host.host import Place
 from pytest_amap.host.run import Run
 from pytest_amap.options import Options
-from pytest_amap.report import earlier, markdown, places, statement, terminal
+from pytest_amap.report import earlier, junit, markdown, places, statement, terminal
 from pytest_amap.session import operators_copy, page_plugin
 
 RESULTS, STATEMENT, SUMS = "results.json", "statement.json", "SHA256SUMS"
@@ -52,6 +52,7 @@ def report_failed(run: Run, reason: str) -> None:
 
 def write(run: Run, config: pytest.Config) -> None:
     """Results, report, page, statement, sums and seal, also after an interrupt."""
+    tell_junit(run, config)
     if run.evidence is None or run.replay_of:
         return
     if not run.head:
@@ -62,6 +63,15 @@ def write(run: Run, config: pytest.Config) -> None:
         files(run, config)
     except (EvidenceError, OSError) as error:
         report_failed(run, str(error))
+
+
+def tell_junit(run: Run, config: pytest.Config) -> None:
+    path = asked_for(config, "xmlpath")
+    try:
+        if path is not None and path.is_file():
+            path.write_text(junit.told(path.read_text("utf-8"), run.kind == "rehearsal"), "utf-8")
+    except (OSError, ValueError, SyntaxError) as error:
+        report_failed(run, f"{path} could not be said our way: {error}")
 
 
 def files(run: Run, config: pytest.Config) -> None:
@@ -104,12 +114,15 @@ def written(run: Run, config: pytest.Config) -> list[Path]:
     """Every file this session wrote so far, the person's own --junitxml and --html included."""
     assert run.evidence is not None
     own = [run.evidence.root / record for record in run.evidence.records]
-    asked = [getattr(config.option, name, None) for name in ("xmlpath", "htmlpath")]
-    return [
-        path
-        for path in [*own, run.evidence.folder / page_plugin.NAME, *(Path(p) for p in asked if p)]
-        if path.is_file()
-    ]
+    asked = [asked_for(config, name) for name in ("xmlpath", "htmlpath")]
+    pages = [run.evidence.folder / page_plugin.NAME, *(path for path in asked if path)]
+    return [path for path in [*own, *pages] if path.is_file()]
+
+
+def asked_for(config: pytest.Config, option: str) -> Path | None:
+    """The file that an option names, as pytest and pytest-html read it: `--junitxml=~/x` leaves the ~ to them."""
+    given = getattr(config.option, option, None)
+    return Path(os.path.expanduser(os.path.expandvars(given))) if given else None
 
 
 def leaked(path: Path, leaks: Any, options: Options) -> list[str]:

@@ -22,6 +22,7 @@ from pytest_amap.host.host import Place
 from pytest_amap.host.run import Run
 from pytest_amap.host.survey import KEY
 from pytest_amap.options import Options
+from pytest_amap.report import junit
 from pytest_amap.results import StepResult
 from pytest_amap.session import page_plugin, redraw, selection
 from pytest_amap.session.redacted_reports import RedactedReports
@@ -198,17 +199,15 @@ def note_phase(run: Run, item: pytest.Item, call: pytest.CallInfo[None], report:
             run.step(CHECK_STEP, "cleanup", "failed", f"setup of {check}: {error_text(call)}")
     if report.when == "teardown":
         run.ended.add(check)
-    report.amap_verdict = run.result_of(check).outcome  # type: ignore[attr-defined]
+    result = run.result_of(check)
+    report.amap_verdict = result.outcome  # type: ignore[attr-defined]
     report.amap_check = check  # type: ignore[attr-defined]
-    if report.when == "call":
-        result = run.result_of(check)
-        item.user_properties.extend(
-            [
-                ("amap_outcome", str(report.amap_verdict)),
-                ("amap_reason", result.reason),
-                ("amap_records", " ".join(result.records)),
-            ]
-        )
+    if report.when == "teardown":  # not before: until here it is UNKNOWN, whatever it settled
+        report.user_properties += [
+            (junit.OUTCOME, str(result.outcome)),
+            (junit.REASON, result.reason),
+            (junit.RECORDS, " ".join(result.records)),
+        ]
 
 
 def error_text(call: pytest.CallInfo[None]) -> str:
