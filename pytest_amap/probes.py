@@ -215,7 +215,7 @@ def mounts(*targets: str) -> tuple[str, ...]:
 
     A mount's root lies in the host's file system and would name the machine: it is left out, and the inode says more.
     `ways` are the other mounts, by their place in the table, through which a target, a part of it or what holds it is
-    to be reached as well.
+    to be reached as well; its own root, the image's, is none.
     """
     body = """
         found, ways = {}, []
@@ -227,7 +227,7 @@ def mounts(*targets: str) -> tuple[str, ...]:
             for device, root in [line[2:4] for line in table if line[4] == target][-1:]:
                 for number, line in enumerate(table):
                     same = line[2] == device and (holds(line[3], root) or holds(root, line[3]))
-                    if same and line[4] != target: ways.append([target, number])
+                    if same and line[4] not in (target, "/"): ways.append([target, number])
         for line in table: line[3] = "/"
         say(text="\\n".join(map(" ".join, table)), inodes=found, ways=ways)
     """
