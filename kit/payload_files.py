@@ -59,10 +59,3 @@ def manifest(home: Home, payload: Iterable[Wanted]) -> Wanted:
         if want.content is not None
     )
     return document(home.payload_manifest, "".join(rows))
-
-
-def unexpected(home: Home, payload: Iterable[Wanted]) -> tuple[str, ...]:
-    """Paths below payload/ that the kit did not put there, relative to the home; every sandbox sees them."""
-    known = {want.path for want in (*directories(home), *payload)}
-    strangers = sorted(path for path in home.payload.rglob("*") if path not in known)
-    return tuple(str(path.relative_to(home.path)) for path in strangers)

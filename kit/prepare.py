@@ -54,10 +54,9 @@ def plan(
             document(home.gateway_fragment, gateway.FRAGMENT),
         ),
     )
-    strangers = payload_files.unexpected(home, payload)
     notes = (
         *(f"warning: {warning}" for warning in wanted_fleet.warnings),
-        *(f"warning: unexpected {stranger}, which every sandbox sees: remove it" for stranger in strangers),
+        *(f"warning: unexpected {stranger}: remove it" for stranger in _strangers(made)),
         *(f"note: {text}" for text in _stale(made, recorded)),
         *_private_place(home),
     )
@@ -100,6 +99,18 @@ def _member_files(home: Home, wanted: Fleet, run_as: RunAs, image: str, restart_
         argv = commands.create_argv(wanted, name, home=home, image=image, restart_policy=restart_policy)
         yield document(home.policy(name), policy.render(run_as))
         yield document(home.command(name), commands.render(argv))
+
+
+def _strangers(made: Plan) -> Iterator[str]:
+    """What the kit did not put where it would be taken for the kit's; it deletes nothing."""
+    home, known = made.home, {item.wanted.path for item in made.items}
+    for folder, why in (
+        (home.payload, "which every sandbox sees"),
+        (home.policies, "which is no member's"),
+        (home.commands, "which creates no member"),
+    ):
+        for path in sorted(set(folder.rglob("*")) - known):
+            yield f"{path.relative_to(home.path)}, {why}"
 
 
 def _stale(made: Plan, recorded: list[str]) -> Iterator[str]:

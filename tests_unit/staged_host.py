@@ -135,7 +135,7 @@ class StagedHost:
             witness.write_text("stand-in\n")
             always = {"GIT_AUTHOR_DATE": "2026-11-29T12:00:00Z", "GIT_COMMITTER_DATE": "2026-11-29T12:00:00Z"}
             for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "-m", "a stand-in"]):
-                subprocess.run(["git", "-C", place, *words], check=True, env=os.environ | self.environ | always)
+                subprocess.run(["git", "-C", place, *words], check=True, env=self.environ | always)
             head = (place / ".git" / "refs" / "heads" / "main").read_text().strip()
             pins[name] = siblings.Pin(pin.name, pin.url, head if pin.commit else None)
             count = int(self.environ["GIT_CONFIG_COUNT"])

@@ -155,6 +155,15 @@ def test_a_stranger_in_the_payload_is_named_and_left(kit: Kit, home: Home) -> No
     assert (home.payload / "bin" / "__pycache__").is_dir()
 
 
+def test_what_a_former_fleet_left_is_named(kit: Kit, tmp_path: Path) -> None:
+    kit.prepare(own_fleet(tmp_path, task_graph={"beta": ["alpha"], "gamma": []}))
+    warnings = [note for note in kit.prepare(own_fleet(tmp_path)).notes if "unexpected" in note]
+    assert warnings == [
+        "warning: unexpected policies/gamma.yaml, which is no member's: remove it",
+        "warning: unexpected commands/create-gamma.sh, which creates no member: remove it",
+    ]
+
+
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
