@@ -117,6 +117,10 @@ BROKEN = {
         but(before=ran(AHEAD), log=ran(AHEAD + entry(LAUNCH)), control_log=ran(AHEAD + entry(LAUNCH) + ALLOW)),
         "none of them; older ones about it: 1",
     ),
+    "a denial from before that was delivered late": (
+        logged(OLD + entry(REFUSE, after=-7) + entry(LAUNCH)),
+        "older ones about it: 2",
+    ),
     "a denial of a name that ends like it": (logged(entry(REFUSE.replace(MAIL, f"x{MAIL}"))), "none of them"),
     "the policy opens another host": (
         but(policy=ran(POLICY.replace("api.anthropic.com", "example.org"))),
@@ -166,9 +170,13 @@ OPEN = {
     ),
     "what was logged before cannot be read": (but(before=ran(exit=1, stderr="Error:   × transport")), "transport"),
     "only another program was denied": (logged(entry(CURL), DENIED), "another program alone: "),
-    "it came since the call, and is older by its own clock": (
-        logged(OLD + entry(REFUSE, after=-7)),
-        "older by its own clock",
+    "the log's clock is slow": (
+        logged(OLD + entry(REFUSE, after=-7), later=entry(REACHED, after=-5)),
+        "by its own clock",
+    ),
+    "it was set back, and all that came since is from before": (
+        but(before=ran(AHEAD), log=ran(AHEAD), control_log=ran(AHEAD)),
+        "by its own clock",
     ),
     "a setting of another OpenShell": (but(policy=ran(POLICY + "network_defaults: {egress: allow}\n")), "network_def"),
     "A31 the log is empty": (logged("", later=""), "empty"),

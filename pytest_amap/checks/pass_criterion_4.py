@@ -206,13 +206,11 @@ def logged(seen: Seen) -> Part:
         return unknown(name, want, "the log is empty or not in the known form", *records)
     if len(entries) >= WINDOW and entries[0].epoch >= since:
         return unknown(name, want, f"the last {WINDOW} lines do not reach back to the call", *records)
-    new = [line for log in (seen.log, seen.control_log) for line in new_lines(log, seen.before, MAIL, DENIED)]
-    if new:
-        return unknown(name, want, f"new since the call, and older by its own clock: {new[-1].line}", *records)
     if odd := unread(seen.log, since) or unread(seen.control_log, since):
         return unknown(name, want, f"a line about it that could not be read: {odd[0][:200]}", *records)
-    if not any(entry.epoch >= since for log in (seen.log, seen.control_log) for entry in logs.entries(log.stdout)):
-        return unknown(name, want, "the log has no line at all since the call", *records)
+    later = {*entries, *logs.entries(seen.control_log.stdout)} - {*logs.entries(seen.before.stdout)}
+    if not any(entry.epoch >= since for entry in later):
+        return unknown(name, want, "the log has no line at all since the call, by its own clock", *records)
     old = logs.about(logs.network(seen.log.stdout), MAIL)
     return decided(name, False, want, f"{len(entries)} lines, none of them; older ones about it: {len(old)}", *records)
 
