@@ -31,10 +31,19 @@ CHAINED = """
         raise RuntimeError('x') from error
 """
 
+LOGGED = """
+    try:
+        raise ValueError(CANARY)
+    except ValueError:
+        logging.getLogger().exception('no %s', CANARY)
+"""
+
 CHANNELS = {
     "stdout": "print(CANARY)",
     "stderr": "print(CANARY, file=sys.stderr)",
     "log": "logging.getLogger().error('key %s', CANARY)",
+    "logged": LOGGED,
+    "group": "raise ExceptionGroup('no ' + CANARY, [ValueError(CANARY)])",
     "property": "record_property('key', CANARY)",
     "skip": "pytest.skip('no ' + CANARY)",
     "xfail": "pytest.xfail('no ' + CANARY)",
@@ -65,8 +74,9 @@ def suite(**bodies: str) -> str:
 def shown(pytester: pytest.Pytester) -> dict[str, str]:
     """Everything that a session with every report showed or wrote."""
     pages = ("--junitxml=junit.xml", "--html=page.html", "--self-contained-html", "-o", "junit_logging=all")
-    ended = pytester.runpytest_subprocess("-rA", "-vv", "--showlocals", "-p", "no:xdist", *pages)
-    files = {name: (pytester.path / name).read_text("utf-8") for name in ("junit.xml", "page.html")}
+    logs = ("--log-file=log.txt", "-o", "log_cli=true", "--continue-on-collection-errors")
+    ended = pytester.runpytest_subprocess("-rA", "-vv", "--showlocals", "-p", "no:xdist", *pages, *logs)
+    files = {name: (pytester.path / name).read_text("utf-8") for name in ("junit.xml", "page.html", "log.txt")}
     return {"stdout": ended.stdout.str(), "stderr": ended.stderr.str(), **files}
 
 
@@ -95,6 +105,33 @@ def test_no_parametrisation_shows_it(pytester: pytest.Pytester) -> None:
     texts = shown(pytester)
     assert leaks(texts) == {}
     assert "test_it[plain]" in texts["stdout"]
+
+
+def test_no_subtest_shows_it(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(CONFTEST)
+    pytester.makepyfile(
+        f"{HEAD}def test_it(subtests):\n    with subtests.test(msg=CANARY, key=CANARY):\n        assert CANARY == 'x'\n"
+    )
+    assert leaks(shown(pytester)) == {}
+
+
+def test_no_file_that_cannot_be_imported_shows_it(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(CONFTEST)
+    pytester.makepyfile(f"{HEAD}print(CANARY)\nraise RuntimeError(CANARY)\n")
+    texts = shown(pytester)
+    assert leaks(texts) == {}
+    assert f"RuntimeError: [REDACTED:{NAME}]" in texts["stdout"]
+
+
+@pytest.mark.parametrize("spelled", ["pytest.param(1, id='x-' + CANARY)", "1], ids=['x-' + CANARY"])
+def test_an_id_that_spells_it_out_is_refused(spelled: str, pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(CONFTEST)
+    pytester.makepyfile(f"{HEAD}@pytest.mark.parametrize('n', [{spelled}])\ndef test_it(n):\n    pass\n")
+    ended = pytester.runpytest_subprocess("-vv")
+    assert ended.ret == pytest.ExitCode.USAGE_ERROR
+    kept = "".join(path.read_text() for path in (pytester.path / ".pytest_cache").rglob("*") if path.is_file())
+    assert leaks({"stdout": ended.stdout.str(), "stderr": ended.stderr.str(), "cache": kept}) == {}
+    assert "holds a secret: give it another id" in ended.stderr.str()
 
 
 @pytest.mark.parametrize("when", ["setup", "teardown"])
