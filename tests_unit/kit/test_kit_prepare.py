@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from kit_bench import tree
 
 from kit import files, lanes, payload_files, prepare, record
 from kit.errors import Refused
@@ -52,17 +52,6 @@ def kit(home: Home, fleet_file: Path, connector: Path, repository: Path) -> Kit:
     return Kit(home, fleet_file, connector, repository / "examples")
 
 
-def snapshot(root: Path) -> dict[str, tuple[int, str]]:
-    """Every path with its mode and, for a file, its digest."""
-    return {
-        str(path.relative_to(root)): (
-            path.lstat().st_mode,
-            hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "",
-        )
-        for path in root.rglob("*")
-    }
-
-
 def own_fleet(tmp_path: Path, **changes: Any) -> Path:
     document = {
         "workspace": "default",
@@ -76,10 +65,10 @@ def own_fleet(tmp_path: Path, **changes: Any) -> Path:
 
 
 def test_a_dry_run_writes_nothing(kit: Kit, tmp_path: Path) -> None:
-    before = snapshot(tmp_path)
+    before = tree(tmp_path)
     lines = kit.plan().lines()
     assert all(line.startswith("would create ") for line in lines)
-    assert snapshot(tmp_path) == before
+    assert tree(tmp_path) == before
 
 
 def test_the_report_has_the_documented_order(kit: Kit) -> None:
@@ -105,7 +94,7 @@ def test_the_report_has_the_documented_order(kit: Kit) -> None:
 
 def test_the_tree_has_the_documented_modes(kit: Kit, home: Home) -> None:
     kit.prepare()
-    modes = {name: mode & 0o7777 for name, (mode, _) in snapshot(home.path).items()}
+    modes = {name: mode & 0o7777 for name, (mode, *_) in tree(home.path).items()}
     assert home.path.stat().st_mode & 0o7777 == 0o755
     for name in ("payload", "payload/bin", "roster", "policies", "commands"):
         assert modes[name] == 0o755
@@ -135,10 +124,10 @@ def test_the_manifest_is_one_that_sha256sum_checks(kit: Kit, home: Home) -> None
 
 def test_a_rerun_is_all_present_and_changes_nothing(kit: Kit, home: Home) -> None:
     kit.prepare()
-    before = snapshot(home.path)
+    before = tree(home.path)
     again = kit.prepare()
     assert again.done
-    assert snapshot(home.path) == before
+    assert tree(home.path) == before
 
 
 def test_every_mount_source_is_a_real_directory(kit: Kit, home: Home) -> None:
@@ -187,10 +176,10 @@ def test_a_wrong_argument_is_refused_before_anything_is_made(
 def test_an_example_never_replaces_an_installed_fleet(kit: Kit, home: Home, tmp_path: Path, fleet_file: Path) -> None:
     own = own_fleet(tmp_path, fleet_domain="own.example.org")
     kit.prepare(own)
-    before = snapshot(home.path)
+    before = tree(home.path)
     with pytest.raises(Refused, match="differs from the example"):
         kit.prepare()
-    assert snapshot(home.path) == before
+    assert tree(home.path) == before
     assert kit.prepare(home.fleet).done
 
 
@@ -205,16 +194,16 @@ def test_a_fleet_of_ones_own_replaces_it_until_somebody_is_recorded(kit: Kit, ho
     kit.prepare()
     kit.prepare(own_fleet(tmp_path, fleet_domain="own.example.org"))
     kit.record("alpha", "id-a")
-    before = snapshot(home.path)
+    before = tree(home.path)
     for changes in ({"fleet_domain": "more.example.org"}, {"task_graph": {"gamma": ["alpha"]}}, {"workspace": "w"}):
         with pytest.raises(Refused, match="members are recorded"):
             kit.prepare(own_fleet(tmp_path, **changes))
+    assert tree(home.path) == before
     home.fleet.unlink()
+    before = tree(home.path)
     with pytest.raises(Refused, match="records alpha, and the fleet has no such member"):
         kit.prepare(own_fleet(tmp_path, task_graph={"gamma": ["beta"]}))
-    home.fleet.write_bytes(own_fleet(tmp_path, fleet_domain="own.example.org").read_bytes())
-    home.fleet.chmod(0o644)
-    assert snapshot(home.path) == before
+    assert tree(home.path) == before
 
 
 def test_a_new_rendering_under_recorded_members_says_what_to_re_create(kit: Kit, connector: Path) -> None:
@@ -255,10 +244,10 @@ def test_the_router_files_come_with_the_last_member(kit: Kit, home: Home) -> Non
     ]
     assert home.router_state.stat().st_mode & 0o7777 == 0o700
     assert "id-" not in home.selected.read_text()
-    before = snapshot(home.path)
+    before = tree(home.path)
     assert kit.record("beta", "id-b").done
     assert kit.record("alpha", "id-a").done
-    assert snapshot(home.path) == before
+    assert tree(home.path) == before
 
 
 def test_a_stale_verdict_is_warned_of_and_left(kit: Kit, home: Home) -> None:
@@ -291,11 +280,11 @@ def test_record_refuses_before_prepare(kit: Kit, home: Home) -> None:
 )
 def test_record_refuses_a_stranger_and_a_bad_id(kit: Kit, home: Home, name: str, identity: str, says: str) -> None:
     kit.prepare()
-    before = snapshot(home.path)
+    before = tree(home.path)
     with pytest.raises(Refused) as caught:
         kit.record(name, identity)
     assert says in str(caught.value)
-    assert snapshot(home.path) == before
+    assert tree(home.path) == before
 
 
 def test_record_names_the_lanes_that_are_missing_and_no_other(kit: Kit, home: Home) -> None:
@@ -312,7 +301,7 @@ def test_record_names_the_lanes_that_are_missing_and_no_other(kit: Kit, home: Ho
 def test_record_refuses_a_changed_id(kit: Kit, home: Home) -> None:
     kit.prepare()
     kit.record("alpha", "id-a")
-    before = snapshot(home.path)
+    before = tree(home.path)
     with pytest.raises(Refused, match="ID mismatch"):
         kit.record("alpha", "id-new")
-    assert snapshot(home.path) == before
+    assert tree(home.path) == before
