@@ -76,6 +76,15 @@ def test_times_that_cannot_be_read_are_left_out() -> None:
     assert not any(line.startswith("took") for line in texts(run_of(started="", ended="soon")))
 
 
+def test_a_place_and_a_command_can_be_copied_as_they_are() -> None:
+    """Only what nobody can see is shown as an escape; a terminal that has no such letter is pytest's own matter."""
+    places = Places("/hér/Prüf stand/r.md", "", "/hér\x1b[2J", "pytest tests_live --apply --amap-home '/hér/h'")
+    lines = [line.text for line in summary(only("unknown_3"), 80, places)]
+    assert "report: /hér/Prüf stand/r.md" in lines
+    assert "evidence: /hér\\x1b[2J" in lines
+    assert "  pytest tests_live --apply --amap-home '/hér/h'" in lines
+
+
 @pytest.mark.parametrize(
     ("run", "advice", "command"),
     [

@@ -8,7 +8,7 @@ from __future__ import annotations
 import textwrap
 from dataclasses import dataclass, field
 
-from pytest_amap.foreign import one_line
+from pytest_amap.foreign import one_line, visible
 from pytest_amap.report.text import is_rehearsal, seconds_between, span
 from pytest_amap.results import BROKEN, CheckResult, RunResult, StepResult
 from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, Outcome, worst
@@ -69,7 +69,7 @@ def summary(run: RunResult, width: int, places: Places) -> list[Line]:
         lines += _wrapped(text, width)
     for name, place in (("report", places.report), ("page", places.page), ("evidence", places.evidence)):
         if place:
-            lines.append(Line(ascii_only(f"{name}: {place}")))
+            lines.append(Line(visible(f"{name}: {place}")))
     if places.evidence and run.head:
         lines.append(Line(f"head: {run.head}"))
     return [*lines, *([] if run.replay_of else _next(run, places, width)), _last(run, width)]
@@ -128,7 +128,7 @@ def _next(run: RunResult, places: Places, width: int) -> list[Line]:
     """What to do about the first thing that is not PASS, a step before any check; a command stands on its own line."""
     told, command = _advice(run, places.command)
     lines = _wrapped(f"next: {told}", width)
-    return [*lines, Line(f"  {ascii_only(command)}", {"bold": True})] if command else lines
+    return [*lines, Line(f"  {visible(command)}", {"bold": True})] if command else lines
 
 
 def _advice(run: RunResult, command: str) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from pytest_amap.host.host import Place
 from pytest_amap.host.run import Run
 from pytest_amap.options import Options
 from pytest_amap.report import earlier, junit, markdown, places, statement, terminal
-from pytest_amap.session import operators_copy, page_plugin
+from pytest_amap.session import again, operators_copy, page_plugin
 
 RESULTS, STATEMENT, SUMS = "results.json", "statement.json", "SHA256SUMS"
 REPORTS = {"live": "POC-REPORT.md", "rehearsal": "REHEARSAL-REPORT.md"}
@@ -138,7 +138,7 @@ def summarise(run: Run, reporter: Any) -> None:
         report=os.path.join(shown, REPORTS[run.kind]) if exists else "",
         page=os.path.join(shown, page_plugin.NAME) if exists and (run.folder / page_plugin.NAME).is_file() else "",  # type: ignore[operator]
         evidence=os.path.dirname(os.path.dirname(shown)) if exists else "",
-        command="pytest tests_live --apply" + (" --rehearsal" if run.kind == "rehearsal" else ""),
+        command=again.command(reporter.config),
     )
     for line in terminal.summary(run.result(), reporter._tw.fullwidth, written):
         reporter.line(line.text, **line.markup)
