@@ -14,7 +14,9 @@ pytest_plugins = ["pytester"]
 
 OTHER_PLUGINS = """
 def pytest_addoption(parser):
-    for name, kind in (("--forked", {"action": "store_true"}), ("--reruns", {"type": int}), ("--count", {"type": int})):
+    flag = {"action": "store_true"}
+    options = {"--forked": flag, "--looponfail": flag, "--reruns": {"type": int}, "--count": {"type": int}}
+    for name, kind in options.items():
         try:
             parser.addoption(name, **kind)
         except ValueError:
@@ -123,6 +125,7 @@ XDIST = ("-p", "xdist.plugin")
         ((*XDIST, "--dist", "load"), "run in order; drop it"),
         ((*XDIST, "--tx", "popen"), "run in order; drop it"),
         (("--forked",), "share session fixtures; drop it"),
+        (("--looponfail",), "a run is started by a person; drop it"),
         (("--reruns", "2"), "hides a FAIL; drop it and run again with -k"),
         (("--count", "2"), "asked once a run; drop it"),
         (("--ignore-unknown-dependency",), "whose premise is unknown; drop it"),

@@ -13,6 +13,7 @@ REFUSED_WITH_A_RUN: tuple[tuple[str, object, str], ...] = (
     ("numprocesses", None, "-n/--dist/--tx: the checks share one host and run in order; drop it"),
     ("dist", "no", "-n/--dist/--tx: the checks share one host and run in order; drop it"),
     ("tx", [], "-n/--dist/--tx: the checks share one host and run in order; drop it"),
+    ("looponfail", False, "--looponfail: a run is started by a person; drop it"),
     ("forked", False, "--forked: the checks share session fixtures; drop it"),
     ("reruns", None, "--reruns: a rerun hides a FAIL; drop it and run again with -k"),
     ("count", None, "--count: each check is asked once a run; drop it"),
