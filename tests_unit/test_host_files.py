@@ -103,3 +103,19 @@ def test_a_stamp_is_utc_with_milliseconds() -> None:
     assert files.stamp(0) == "1970-01-01T00:00:00.000Z"
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", files.stamp(1_795_967_537.97))
     assert files.stamp(1e300) == ""
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800"])
+def test_a_path_that_no_file_can_have_is_told(name: str, tmp_path: Path) -> None:
+    path = f"{tmp_path}/{name}"
+    assert files.read(path).problem == files.listing(path).problem == files.look(path).problem == "EINVAL"
+
+
+def test_a_folder_that_becomes_a_symlink_while_it_is_looked_at_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "lane").symlink_to("secret")
+    monkeypatch.setattr(os, "lstat", lambda path: os.stat(tmp_path / "secret"))
+    listing = files.listing(str(tmp_path / "lane"))
+    assert (listing.names, listing.problem) in (((), "ENOTDIR"), ((), "ELOOP"))

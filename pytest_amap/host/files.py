@@ -30,8 +30,8 @@ def read(path: str, cap: int = LARGEST) -> Read:
         descriptor = os.open(
             path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         )
-    except OSError as error:
-        return Read(path, None, "symlink" if error.errno == errno.ELOOP else name_of(error))
+    except (OSError, ValueError) as error:
+        return Read(path, None, "symlink" if getattr(error, "errno", 0) == errno.ELOOP else name_of(error))
     try:
         info = os.fstat(descriptor)
         about = {
@@ -62,9 +62,15 @@ def listing(path: str) -> Listing:
     try:
         if stat.S_ISLNK(os.lstat(path).st_mode):
             return Listing(path, (), "symlink")
-        names = sorted(os.listdir(path))
+        opened = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except (OSError, ValueError) as error:
+        return Listing(path, (), name_of(error))
+    try:
+        names = sorted(os.listdir(opened))
     except OSError as error:
         return Listing(path, (), name_of(error))
+    finally:
+        os.close(opened)
     return Listing(path, (), "too many") if len(names) > MOST_NAMES else Listing(path, tuple(names))
 
 
@@ -74,7 +80,7 @@ def look(path: str) -> Stat:
         info = os.lstat(path)
     except FileNotFoundError:
         return Stat(path, "absent")
-    except OSError as error:
+    except (OSError, ValueError) as error:
         return Stat(path, "unreadable", problem=name_of(error))
     kinds = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "symlink"}
     kind = kinds.get(stat.S_IFMT(info.st_mode), "other")
@@ -82,8 +88,10 @@ def look(path: str) -> Stat:
     return Stat(path, kind, mode, info.st_uid, info.st_gid, stamp(info.st_mtime), info.st_dev, info.st_ino)
 
 
-def name_of(error: OSError) -> str:
-    return errno.errorcode.get(error.errno or 0, str(error.errno))
+def name_of(error: OSError | ValueError) -> str:
+    """The errno's name; a path that no file can have, with a NUL or a lone surrogate in it, is EINVAL."""
+    number = error.errno or 0 if isinstance(error, OSError) else errno.EINVAL
+    return errno.errorcode.get(number, str(number))
 
 
 def sha256(content: bytes) -> str:
