@@ -170,7 +170,7 @@ def more_settings(seen: Seen) -> Part:
     records = (seen.files.toml.record, seen.unit.record)
     if isinstance(file, Unreadable):
         return unknown(OTHERS, want, file, *records)
-    return decided(OTHERS, True, want, "other settings: " + ("; ".join(seen.files.others()) or "none"), *records)
+    return decided(OTHERS, True, want, "; ".join(seen.files.others()) or "none", *records)
 
 
 def overriding(seen: Seen) -> Part:

@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspa
 
 from pytest_amap.rehearsal import containers, layout, oslog, sandboxes, settings, store
 from pytest_amap.rehearsal.boxes.start import StartFailed
-from pytest_amap.rehearsal.gateway import config, daemon
+from pytest_amap.rehearsal.gateway import config, daemon, service
 from pytest_amap.rehearsal.images import library
 from pytest_amap.rehearsal.sabotage import host as sabotage
 from pytest_amap.rehearsal.sabotage import watch
@@ -29,6 +29,7 @@ PROGRAMS = {
     "openshell": "pytest_amap.rehearsal.openshell.main",
     "openshell-gateway": "pytest_amap.rehearsal.gateway.main",
     "docker": "pytest_amap.rehearsal.docker.main",
+    "systemctl": "pytest_amap.rehearsal.gateway.service",
 }
 _LAUNCHER = """\
 #!/bin/sh
@@ -70,6 +71,7 @@ def lay_out() -> None:
     sabotage.restore()
     if not layout.GATEWAY_TOML.exists():
         store.text(layout.GATEWAY_TOML, config.RIGHT, 0o600)
+    store.text(layout.UNIT, service.UNIT, 0o600)
 
 
 def write_programs(python: str) -> None:

@@ -51,6 +51,12 @@ LANES = (
         "a writable directory of the sandbox's own lies over the inbox",
         _fail("pass_criterion_3", "unknown_2"),
     ),
+    Fault(
+        "inbox-is-a-copy",
+        "the inbox lane is a copy made when its sandbox started",
+        {**_PC3, "unknown_2": UNKNOWN},
+    ),
+    Fault("inbox-by-another-way", "a volume is the inbox's directory as well, and takes writes", _PC3),
     Fault("peer-writable", "the peer lane is mounted writable", _PC3),
     Fault("payload-writable", "the payload is mounted writable", {**_PC3, "unknown_5": UNKNOWN}),
     Fault("payload-open", "the payload takes writes at both layers", {**_PC3, "unknown_5": FAIL}),
@@ -114,6 +120,7 @@ NETWORK = (
     Fault("denial-unlogged", "denials are not logged", _PC4_FAIL),
     Fault("denial-stale", "only an older denial is in the log", _PC4_FAIL),
     Fault("denial-of-look-alike", "the log names a host that only begins like the mail host", _PC4_FAIL),
+    Fault("denial-of-another-program", "the log names a denial of another program alone", _PC4_UNKNOWN),
     Fault("denial-called-allowed", "the log calls the denied connection allowed", _PC4_FAIL),
     Fault("provider-unreachable", "no binary may reach the provider's endpoint", _PC4_UNKNOWN),
     Fault("provider-binaries-differ", "the provider's endpoint is for binaries that the image has not", _PC4_UNKNOWN),
@@ -149,6 +156,8 @@ TOOLS = (
     Fault("exec-not-executable", "the probe's interpreter cannot be run: exit code 126", _PROBED),
     Fault("exec-hangs", "exec of a probe never ends", _unknown("unknown_2")),
     Fault("exec-answer-cut", "a probe's answer is cut short", _unknown("unknown_2", "unknown_3")),
+    Fault("exec-answers-twice", "a line in a probe's form comes before its answer", _PROBED),
+    Fault("exec-answers-another", "exec prints the answer of another probe", _PROBED),
     Fault("exec-delivery-failure", "exec fails after a probe has answered", _pass("unknown_2")),
     Fault("exec-flood", "a probe prints 50 MB instead of its answer", _unknown("unknown_2")),
     Fault(
@@ -160,6 +169,16 @@ TOOLS = (
     Fault("probe-refused-by-interceptor", "an interceptor refuses the throwaway sandbox", _unknown("unknown_3")),
     Fault("probe-not-created", "the throwaway sandbox cannot be created", _unknown("unknown_3")),
     Fault("probe-not-deleted", "the throwaway sandbox cannot be deleted", _unknown("unknown_3")),
+    Fault(
+        "sandbox-made-anew",
+        "another sandbox has a member's name once probes are run",
+        _unknown("pass_criterion_4", "unknown_2"),
+    ),
+    Fault(
+        "restart-in-words-alone",
+        "a sandbox is stopped and started in words alone: its main process goes on",
+        _unknown("unknown_4", "unknown_5"),
+    ),
     Fault("start-fails", "a stopped sandbox does not start again", _unknown("unknown_4", "unknown_5")),
     Fault("create-stays-error", "a sandbox does not come up and stays in phase Error", _unknown("unknown_2")),
     Fault(
@@ -185,6 +204,10 @@ ROUTER = (
     Fault("held-yet-delivered", "a notice of the held request lies in the recipient's lane", _PC5_FAIL),
     Fault("router-user", "the router's container runs as another user", _fail("unknown_7"), at_creation=True),
     Fault("router-inspect-failing", "docker cannot tell the router's user", _unknown("unknown_7")),
+    Fault("held-yet-mailed", "a notice of the held request lies in the recipient's mail lane", _PC5_FAIL),
+    Fault(
+        "audit-log-cut", "the recipient's audit log begins anew while a request is held", _unknown("pass_criterion_5")
+    ),
     Fault("result-garbled", "the router's private results are no JSON", _unknown("pass_criterion_5")),
     Fault("held-copy-garbled", "the router's copy of a held request is no JSON", _unknown("pass_criterion_5")),
     Fault(
@@ -207,6 +230,7 @@ ROUTER = (
     Fault("document-cut", "a message document ends in its middle", _fail("pass_criterion_1")),
     Fault("request-invalid", "a processed request has a field that no schema knows", _fail("pass_criterion_1")),
     Fault("roster-stale", "the router cannot replace an older router's roster", _unknown("pass_criterion_1")),
+    Fault("roster-stalls", "the router writes its roster once and never again", _unknown("pass_criterion_1")),
     Fault(
         "roster-invalid",
         "the roster has a value that its schema does not allow",
@@ -224,6 +248,7 @@ ROUTER = (
         "document-unreadable", "a notice cannot be read by anybody", {"pass_criterion_1": UNKNOWN, "unknown_7": FAIL}
     ),
     Fault("validator-broken", "the spec's validator cannot be loaded", _unknown("pass_criterion_1")),
+    Fault("validator-lenient", "the spec's validator finds no error in anything", _unknown("pass_criterion_1")),
     Fault("validator-without-roster", "the spec's validator has no schema for rosters", _unknown("pass_criterion_1")),
     Fault("schema-misnamed", "the spec's validator names a schema file that is missing", _unknown("pass_criterion_1")),
     Fault("reply-notice-missing", "the reply's notice never reaches the lane", _fail("pass_criterion_2")),
@@ -300,11 +325,23 @@ GATEWAY = (
     Fault("gateway-oidc-dotted", "gateway.toml has oidc as dotted keys", _U6_FAIL),
     Fault("gateway-oidc-inline", "gateway.toml has oidc as an inline table", _U6_FAIL),
     Fault("gateway-unauthenticated", "gateway.toml allows unauthenticated users", _U6_FAIL),
+    Fault("gateway-mtls-off", "gateway.toml asks no client for a certificate", _U6_FAIL),
+    Fault("gateway-reached-elsewhere", "gateway.toml sends sandboxes' supervisors to another host", _U6_FAIL),
+    Fault("gateway-podman-socket", "gateway.toml gives the Docker driver Podman's socket", _U6_FAIL),
+    Fault("gateway-other-setting", "gateway.toml has a setting that the posture does not rest on", _pass("unknown_6")),
     Fault("gateway-setting-misplaced", "enable_bind_mounts stands in another table", _U6_FAIL),
     Fault("gateway-schema-string", 'the schema version is the string "2"', _U6_FAIL),
     Fault("gateway-file-unreadable", "gateway.toml is no TOML, and preflight says so", _U6_FAIL),
     Fault("gateway-podman", "gateway.toml selects Podman", _U6_FAIL),
     Fault("gateway-daemon-down", "preflight is content, but no gateway runs", _U6_FAIL),
+    Fault("service-other-config", "a drop-in names another configuration file, which has an oidc table", _U6_FAIL),
+    Fault("service-set-environment", "the user manager's environment opens the metrics port", _U6_FAIL),
+    Fault("service-drop-in-open", "a drop-in opens the metrics port, and there is no user bus", _U6_FAIL),
+    Fault("service-environment-d", "environment.d opens the metrics port, and there is no user bus", _U6_FAIL),
+    Fault("service-undecided", "a drop-in's file is not known without a user bus", _U6_UNKNOWN),
+    Fault("service-wrapped", "a drop-in starts the gateway by a shell", _U6_UNKNOWN),
+    Fault("service-manager-silent", "the user manager does not tell its environment", _U6_UNKNOWN),
+    Fault("no-user-bus", "there is no user bus to ask for the service", _pass("unknown_6")),
     Fault("preflight-red", "the gateway's preflight refuses a key that its documents name", _U6_FAIL),
     Fault("preflight-missing", "the gateway's preflight cannot be run", _U6_UNKNOWN),
     Fault("status-garbled", "the gateway's status is in another form", _U6_UNKNOWN),
@@ -329,7 +366,11 @@ GROUPS = (
     ("Router and documents", "in the router's container and in files, the moment they are written", ROUTER),
     ("Agent", "in the session program, in its settings and in its directory", AGENT),
     ("Identity", "in the account that a sandbox runs as, and in the policy's word for it", IDENTITY),
-    ("Gateway", "in `gateway.toml` and its environment, in listeners, and in `ss`, after the start", GATEWAY),
+    (
+        "Gateway",
+        "in `gateway.toml`, the service, its environment, listeners, and `ss`, after the start",
+        GATEWAY,
+    ),
 )
 FAULTS = tuple(fault for _, _, group in GROUPS for fault in group)
 BY_NAME = {fault.name: fault for fault in FAULTS}

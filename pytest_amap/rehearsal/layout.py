@@ -21,6 +21,9 @@ DISK = RUN / "host"
 
 USER = DISK / "user"
 CONFIG = DISK / "config" / "openshell"
+UNIT = DISK / "config" / "systemd" / "user" / "openshell-gateway.service"
+DROP_INS = UNIT.with_name("openshell-gateway.service.d")
+ENVIRONMENT_D = DISK / "config" / "environment.d"
 STATE = DISK / "state" / "openshell"
 GATEWAY_TOML = CONFIG / "gateway.toml"
 GATEWAY = STATE / "gateway"
@@ -43,6 +46,7 @@ def boot_directories() -> tuple[tuple[Path, int], ...]:
     return (
         (USER, private),
         (CONFIG, private),
+        (UNIT.parent, private),
         (STATE, private),
         (GATEWAY, private),
         (TLS, private),

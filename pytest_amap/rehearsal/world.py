@@ -40,6 +40,8 @@ POSTURE = "A rehearsal: its gateway admits anyone in this world, and nobody else
 
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 READ_ONLY = ("/usr", "/etc", "/boot", "/opt", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
+SERVICES = ("/etc/systemd", "/etc/environment.d")
+"""What the real host gives its users' services."""
 PATH = f"{layout.BIN}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 
 Dispositions = dict[signal.Signals, Any]
@@ -216,6 +218,8 @@ def build(settings: Settings) -> None:
     for directory in READ_ONLY:
         if os.path.isdir(directory) and not os.path.islink(directory):
             kernel.bind(directory, directory, True)
+    for directory in filter(os.path.isdir, SERVICES):
+        kernel.mount("tmpfs", directory, "tmpfs", kernel.RDONLY | kernel.NOSUID | kernel.NODEV, "mode=755,size=4k")
     for path, descriptor in writable.items():
         if path.startswith(tuple(f"{directory}/" for directory in READ_ONLY)):
             kernel.mount(f"/proc/self/fd/{descriptor}", path, None, kernel.BIND | kernel.REC)

@@ -10,6 +10,7 @@ from pathlib import Path
 from .. import layout, planted, store
 from ..gateway import daemon
 from ..store import Record
+from . import service
 
 _IP_FREEBIND = 15  # an address no interface has, as the Docker bridge's would be here
 _KEPT = layout.GATEWAY_TOML.with_name("gateway.toml.before-the-fault")
@@ -25,6 +26,7 @@ def restore() -> None:
         _ENVIRONMENT.unlink(missing_ok=True)
     for path in layout.TLS.glob("*.key"):
         path.chmod(0o600)
+    service.restore()
 
 
 def gateway_runs() -> bool:
@@ -40,9 +42,10 @@ def spoil() -> None:
 def edit() -> None:
     """Once, when a command is first asked: the gateway runs, and whoever looked at its files before saw them right."""
     addresses, changes = planted.among(ADDRESSES), planted.among(FILES)
-    if _KEPT.exists() or not (addresses or changes):
+    if _KEPT.exists() or not (addresses or changes or planted.among((*service.DROP_INS, *service.ENVIRONMENT_D))):
         return
     text = layout.GATEWAY_TOML.read_text()
+    service.edit(text)
     store.text(_KEPT, text, 0o600)
     for name in changes:
         text = FILES[name](text)
@@ -101,6 +104,14 @@ FILES: dict[str, Callable[[str], str]] = {
     "gateway-oidc-inline": _replace(
         _GATEWAY_TABLE, f'{_GATEWAY_TABLE}\noidc = {{ issuer = "https://login.example.org" }}'
     ),
+    "gateway-mtls-off": _append("[openshell.gateway.mtls_auth]\nenabled = false"),
+    "gateway-reached-elsewhere": _replace(
+        "enable_bind_mounts = true", 'enable_bind_mounts = true\ngrpc_endpoint = "https://gateway.example.org:17670"'
+    ),
+    "gateway-podman-socket": _replace(
+        "enable_bind_mounts = true", 'enable_bind_mounts = true\nsocket_path = "/run/podman/podman.sock"'
+    ),
+    "gateway-other-setting": _replace(_GATEWAY_TABLE, f"{_GATEWAY_TABLE}\nenable_websocket_tunnel = true"),
     "gateway-unauthenticated": _append("[openshell.gateway.auth]\nallow_unauthenticated_users = true"),
     "gateway-setting-misplaced": lambda text: text.replace("enable_bind_mounts = true\n", "").replace(
         "enabled = false", "enabled = false\nenable_bind_mounts = true"
