@@ -82,12 +82,9 @@ def prepared_host(gateway: unknown_6.Seen, lab: Lab) -> Lab:
             restart_policy=lab.options.restart_policy,
         )
         write(lab, "prepared_host", "kit prepare", plan)
-    lab.run.facts["payload"] = f"manifest sha256 {digest(lab.home.payload_manifest)}"
+    manifest = next(item.wanted.content for item in plan.items if item.wanted.path == lab.home.payload_manifest)
+    lab.run.facts["payload"] = f"manifest sha256 {files.sha256(manifest or b'')}"
     return lab
-
-
-def digest(path: Path) -> str:
-    return files.sha256((files.read(os.fspath(path)).text or "").encode())
 
 
 def write(lab: Lab, fixture: str, label: str, plan: kit_files.Plan) -> None:

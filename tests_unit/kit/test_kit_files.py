@@ -65,6 +65,9 @@ def test_a_narrowed_home_stays_and_one_others_may_write_is_closed(home: Home) ->
     home.path.mkdir()
     home.path.chmod(0o700)
     assert files.plan(home, wanted(home)).lines()[0] == "present ."
+    home.path.chmod(0o500)
+    files.apply(files.plan(home, wanted(home)))
+    assert mode(home.path) == 0o700
     home.path.chmod(0o775)
     made = files.plan(home, wanted(home))
     assert made.lines()[0] == "would update ."
