@@ -29,7 +29,7 @@ class Recorder:
         return self
 
     def addoption(self, name: str, *, help: str, metavar: str = "", **_: Any) -> None:
-        self.settings.append((name, metavar, help))
+        self.options.append((name, metavar, help))
 
     def addini(self, name: str, help: str, **_: Any) -> None:
         self.settings.append((name, help))
