@@ -55,6 +55,40 @@ def test_a_run_that_left_no_readable_results_is_passed_over(tmp_path: Path, cont
     assert {known.run for known in found.values()} == {OLD}
 
 
+WRONG = [
+    ("facts", "x"), ("facts", {"image": 5}), ("facts", []), ("run", 5), ("records", "9"), ("steps", {}), ("left", [1]),
+    ("head", None), ("host", "another"), ("declared", "x"), ("not_checked", [[]]), ("started", {}),
+]  # fmt: skip
+"""Fields of `extra` of another type than ours: whoever reads them later would stumble."""
+
+
+@pytest.mark.parametrize(("name", "value"), WRONG)
+def test_a_run_whose_results_have_another_shape_is_passed_over(name: str, value: object, tmp_path: Path) -> None:
+    put(tmp_path, run_of(), OLD)
+    put(tmp_path, run_of(), NEW)
+    path = tmp_path / "runs" / NEW / "results.json"
+    document = json.loads(path.read_text())
+    document["results"]["extra"][name] = value
+    path.write_text(json.dumps(document))
+    found = earlier.outcomes(tmp_path, L1, but="", checks=L1.ids, facts=FACTS)
+    assert {known.run for known in found.values()} == {OLD}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("message", 5), ("name", []), ("rawStatus", {}), ("extra", []), ("extra", {"selected": 1})]
+)
+def test_a_run_whose_checks_have_another_shape_is_passed_over(name: str, value: object, tmp_path: Path) -> None:
+    put(tmp_path, run_of(), OLD)
+    put(tmp_path, run_of(), NEW)
+    path = tmp_path / "runs" / NEW / "results.json"
+    document = json.loads(path.read_text())
+    test = document["results"]["tests"][0]
+    test[name] = test[name] | value if isinstance(value, dict) and name == "extra" else value
+    path.write_text(json.dumps(document))
+    found = earlier.outcomes(tmp_path, L1, but="", checks=L1.ids, facts=FACTS)
+    assert {known.run for known in found.values()} == {OLD}
+
+
 def test_without_an_earlier_run_nothing_is_claimed(tmp_path: Path) -> None:
     assert earlier.outcomes(tmp_path, L1, but="", checks=L1.ids, facts=FACTS) == {}
 

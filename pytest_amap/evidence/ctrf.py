@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from pytest_amap.catalogue import Suite
+from pytest_amap.evidence.chain import HOSTS
 from pytest_amap.observations import build, plain
 from pytest_amap.results import CheckResult, Declared, Earlier, Fact, NotCheckedRow, RunResult, StepResult, Wait
 from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, Outcome, Part
@@ -26,11 +27,11 @@ CONCLUDED = "concluded"
 _LATE = ("cleanup", "report")
 """Steps that may still fail when the chain is closed."""
 _LISTS: dict[str, Any] = {
-    "steps": StepResult,
-    "declared": Declared,
-    "not_checked": NotCheckedRow,
-    "left": str,
-    "waits": Wait,
+    "steps": tuple[StepResult, ...],
+    "declared": tuple[Declared, ...],
+    "not_checked": tuple[NotCheckedRow, ...],
+    "left": tuple[str, ...],
+    "waits": tuple[Wait, ...],
 }
 _SCALARS = ("host", "run", "head", "records", "started", "ended", "posture", "not_checked_problem", "interrupted")
 
@@ -84,13 +85,15 @@ def read(document: Mapping[str, Any], suite: Suite) -> RunResult:
     found = document["results"]
     extra = found["extra"]
     tests = {test["name"]: test for test in found["tests"]}
-    plainly: dict[str, Any] = {name: extra[name] for name in _SCALARS}
-    plainly |= {name: tuple(build(kind, item) for item in extra[name]) for name, kind in _LISTS.items()}
+    plainly: dict[str, Any] = {name: build(int if name == "records" else str, extra[name]) for name in _SCALARS}
+    plainly |= {name: build(kind, extra[name]) for name, kind in _LISTS.items()}
+    if plainly["host"] not in HOSTS:
+        raise ValueError(f"expected host {' or '.join(HOSTS)}, saw {plainly['host']!r}")
     return RunResult(
         suite=suite,
         checks=tuple(_check(suite, name, tests.get(name)) for name in suite.ids),
-        facts=tuple(Fact(name, value) for name, value in extra["facts"].items()),
-        replay_of=extra.get("replay_of", ""),
+        facts=tuple(Fact(name, value) for name, value in build(dict[str, str], extra["facts"]).items()),
+        replay_of=build(str, extra.get("replay_of", "")),
         **plainly,
     )
 
@@ -146,11 +149,11 @@ def _check(suite: Suite, name: str, test: Mapping[str, Any] | None) -> CheckResu
     return CheckResult(
         suite.check(name),
         Outcome(test["rawStatus"]),
-        test["message"],
+        build(str, test["message"]),
         parts=build(tuple[Part, ...], extra["parts"]),
-        records=tuple(extra["records"]),
-        selected=extra["selected"],
-        seconds=extra["seconds"],
+        records=build(tuple[str, ...], extra["records"]),
+        selected=build(bool, extra["selected"]),
+        seconds=build(float, extra["seconds"]),
         earlier=build(Earlier, extra["earlier"]) if "earlier" in extra else None,
     )
 
