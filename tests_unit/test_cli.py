@@ -10,12 +10,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from plugin_bench import Bench
 
 from pytest_amap.catalogue import L1
 from pytest_amap.cli import main as cli
 from pytest_amap.evidence import recollect
 from pytest_amap.evidence.recorded import read_run
-from pytest_amap.report import markdown
+from pytest_amap.report import markdown, places
+
+pytest_plugins = ["pytester"]
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 EXAMPLE = CHECKOUT / "examples" / "evidence"
@@ -63,12 +66,31 @@ def test_verify_of_the_example(capsys: pytest.CaptureFixture[str]) -> None:
 def test_report_is_todays_draft_of_the_recorded_results(capsys: pytest.CaptureFixture[str]) -> None:
     before = digests(EXAMPLE)
     assert cli.main(["report", str(EXAMPLE)]) == 0
-    result = recollect.result_of(read_run(EXAMPLE), L1)
+    run = read_run(EXAMPLE)
+    result = recollect.result_of(run, L1)
     assert result is not None
     out = capsys.readouterr().out
-    assert out == markdown.draft(result)
+    assert out == markdown.draft(places.named(result, places.recorded(run.results or {})))
     assert out.startswith("# REHEARSAL-REPORT")
     assert digests(EXAMPLE) == before
+
+
+def test_report_is_the_sealed_one_byte_for_byte(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where neither the paths of the run nor its environment are those of the reader."""
+    monkeypatch.setenv("HOME", str(pytester.path / "operator"))
+    bench = Bench(pytester)
+    seen = f"check.settle([Part('where', PASS, {str(bench.home / 'roster')!r}, {str(pytester.path / 'operator')!r})])"
+    bench.check("unknown_2", seen)
+    assert bench.run("--apply").ret == 0
+    sealed = (bench.runs[-1] / "POC-REPORT.md").read_text("utf-8")
+    assert "Expected: $AMAP_OPENSHELL_HOME/roster. Seen: $HOME" in sealed
+    monkeypatch.setenv("HOME", "/elsewhere")
+    moved = shutil.copytree(bench.home / "evidence", pytester.path / "moved", symlinks=True)
+    capsys.readouterr()
+    assert cli.main(["report", str(moved)]) == 0
+    assert capsys.readouterr().out == sealed
 
 
 def test_report_writes_a_new_file_and_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

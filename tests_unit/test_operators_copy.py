@@ -80,7 +80,7 @@ def home_with(tmp_path: Path, *runs: RunResult) -> Options:
 
 
 def drawn(options: Options) -> list[str]:
-    return list(redraw(options, {}))
+    return list(redraw(options))
 
 
 def said(lines: Iterable[str]) -> str:

@@ -68,3 +68,19 @@ def test_every_text_is_reached_and_nothing_else_is_changed() -> None:
 def test_a_home_that_says_nothing_names_nothing(useless: str) -> None:
     assert places.of([useless], useless, {}, useless) == {}
     assert places.named("/etc/os-release", places.of([useless], "/repo", {}, useless)) == "/etc/os-release"
+
+
+def test_only_what_a_report_speaks_of_is_kept() -> None:
+    """A rehearsal's own paths are the same everywhere; the person's stay out of its evidence."""
+    assert places.kept(Row(FAIL, (), {"at": "/srv/amap/roster"}, 3), KNOWN) == {"/srv/amap": "$AMAP_OPENSHELL_HOME"}
+
+
+@pytest.mark.parametrize("kept", [None, [], "x", {"UNKNOWN": "PASS"}])
+def test_a_results_file_of_another_shape_names_no_place(kept: object) -> None:
+    assert places.recorded({"results": {"extra": {"places": kept}}}) == {}
+    assert places.recorded({"results": {"extra": {}}}) == {}
+
+
+def test_the_longest_place_that_was_kept_wins() -> None:
+    known = places.recorded({"results": {"extra": {"places": {"/a": "A", "/a/b": "B"}}}})
+    assert places.named("/a/b/c", known) == "B/c"

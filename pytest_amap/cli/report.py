@@ -10,7 +10,7 @@ from pathlib import Path
 from pytest_amap.catalogue import L1
 from pytest_amap.evidence.recollect import result_of
 from pytest_amap.evidence.recorded import EvidenceError, read_run
-from pytest_amap.report import markdown
+from pytest_amap.report import markdown, places
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -34,7 +34,7 @@ def _report(directory: Path, output: Path | None) -> str:
     result = result_of(run, L1)
     if result is None:
         raise EvidenceError(f"run {run.run} was cut off before it had results: name a run that ended")
-    return markdown.draft(result)
+    return markdown.draft(places.named(result, places.recorded(run.results or {})))
 
 
 def _put(report: str, output: Path | None) -> None:

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+KEPT = "places"
+"""Where results.json keeps them, among its `extra`."""
 VARIABLES = {"router": "$AMAP_ROUTER_REPO", "connector": "$AMAP_CONNECTOR_REPO", "spec": "$AMAP_SPEC_DIR"}
 
 
@@ -15,12 +17,28 @@ def of(homes: Iterable[str], repository: str, siblings: Mapping[str, str], user_
     """Path to name, for `named`; `homes` are the spellings of AMAP_OPENSHELL_HOME. The longest path wins."""
     found = {path: VARIABLES[name] for name, path in siblings.items()}
     found |= {user_home: "$HOME", repository: "this repository"} | {home: "$AMAP_OPENSHELL_HOME" for home in homes}
-    return {path: name for path, name in sorted(found.items(), key=lambda item: -len(item[0])) if len(path) > 1}
+    return _longest_first(found)
 
 
 def named(value: T, places: Mapping[str, str]) -> T:
     """The value with each path replaced, in every text of any dataclass, tuple or mapping."""
     return _named(value, places)
+
+
+def kept(value: object, places: Mapping[str, str]) -> dict[str, str]:
+    """The places that the value speaks of: with them alone its report can be made again, on any machine."""
+    return {path: name for path, name in places.items() if _named(value, {path: name}) != value}
+
+
+def recorded(results: Mapping[str, Any]) -> dict[str, str]:
+    """The places that were kept in a run's results.json; none where it has none."""
+    known = results["results"]["extra"].get(KEPT)
+    pairs = known.items() if isinstance(known, dict) else ()
+    return _longest_first({path: str(name) for path, name in pairs if path.startswith("/")})
+
+
+def _longest_first(places: Mapping[str, str]) -> dict[str, str]:
+    return {path: name for path, name in sorted(places.items(), key=lambda item: -len(item[0])) if len(path) > 1}
 
 
 def _named(value: Any, places: Mapping[str, str]) -> Any:

@@ -93,7 +93,9 @@ def files(run: Run, config: pytest.Config) -> None:
         run.left.append(f"{name} in the evidence folder was edited and is kept; the new draft is in the run's folder")
     result = run.result()
     draft = hidden.text(markdown.draft(places.named(result, run.places)))
-    evidence.write(RESULTS, json.dumps(hidden.value(ctrf.results(result)), indent=1, ensure_ascii=False) + "\n")
+    document = ctrf.results(result)
+    document["results"]["extra"][places.KEPT] = places.kept(result, run.places)
+    evidence.write(RESULTS, json.dumps(hidden.value(document), indent=1, ensure_ascii=False) + "\n")
     evidence.write(name, draft)
     page = evidence.folder / page_plugin.NAME
     if page.is_file():

@@ -102,7 +102,7 @@ def draw_again(session: pytest.Session) -> None:
     say: Callable[[str], None] = reporter.write_line if reporter else print
     session.items.clear()
     try:
-        for line in redraw.redraw(session.config.stash[options_key], environment(session.config)):
+        for line in redraw.redraw(session.config.stash[options_key]):
             say(f"amap: {line}")
     except EvidenceError as error:
         pytest.exit(f"amap: {error}", returncode=1)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from kit.errors import Refused
 from kit.home import check_home
 from pytest_amap.catalogue import L1
-from pytest_amap.evidence.recorded import EvidenceError
-from pytest_amap.host import lock, opening, survey
+from pytest_amap.evidence.recorded import RESULTS, EvidenceError, read_object
+from pytest_amap.host import lock, survey
 from pytest_amap.options import Options
 from pytest_amap.report import earlier, markdown, places
 from pytest_amap.results import RunResult
@@ -19,7 +19,7 @@ from pytest_amap.session.finish import REPORTS
 PLAN = "step 9: draw the report of the newest run again from its results.json; no command is run, no run is opened"
 
 
-def redraw(options: Options, environ: Mapping[str, str]) -> Iterator[str]:
+def redraw(options: Options) -> Iterator[str]:
     """The lines to print; raises EvidenceError when there is nothing to draw or nowhere to put it."""
     if not options.home:
         raise EvidenceError("AMAP_OPENSHELL_HOME is not set: export it, or give --amap-home")
@@ -35,18 +35,17 @@ def redraw(options: Options, environ: Mapping[str, str]) -> Iterator[str]:
         if newest is None:
             shown = options.shown(str(home.evidence))
             raise EvidenceError(f"{shown} holds no run with results: ask the checks first (--only-step 8)")
-        yield from put(home.evidence, newest, drawn(options, environ, newest))
+        yield from put(home.evidence, newest, drawn(home.evidence, newest))
     except OSError as error:
         raise EvidenceError(f"cannot draw the report: {error.filename}: {error.strerror}") from None
     finally:
         held.close()
 
 
-def drawn(options: Options, environ: Mapping[str, str], run: RunResult) -> bytes:
+def drawn(evidence: Path, run: RunResult) -> bytes:
     """The draft's text, made by the writer that made the sealed one."""
-    ground = survey.Ground()
-    survey.siblings(ground, options, environ)
-    return markdown.draft(places.named(run, opening.places_of(options, ground, environ))).encode()
+    known = places.recorded(read_object(evidence / "runs" / run.run / RESULTS))
+    return markdown.draft(places.named(run, known)).encode()
 
 
 def put(evidence: Path, run: RunResult, text: bytes) -> Iterator[str]:

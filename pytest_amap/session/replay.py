@@ -16,6 +16,7 @@ from pytest_amap.evidence.recorded import EvidenceError, read_run
 from pytest_amap.foreign import one_line
 from pytest_amap.host.run import Run
 from pytest_amap.options import Options
+from pytest_amap.report import places
 from pytest_amap.results import BROKEN, RunResult, StepResult
 from pytest_amap.session import selection
 from pytest_amap.verdicts import FAIL
@@ -87,6 +88,7 @@ class Replay:
 
     def _take_over(self, run: Run, then: RunResult) -> None:
         run.head, run.declared, run.interrupted = then.head, then.declared, then.interrupted
+        run.places = places.recorded(self._recorded.results or {})
         run.facts = {fact.name: fact.value for fact in then.facts}
         for step in then.steps:
             if step.name in ("cleanup", "report"):
