@@ -152,10 +152,35 @@ def test_no_roster_at_all(tmp_path: Path) -> None:
         run(lab)
 
 
-def test_a_start_that_cannot_be_told_makes_no_roster_this_routers(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "answer",
+    [said(exit=1, stderr="No such object"), said(""), said("0001-01-01T00:00:00Z\n"), said("yesterday\n")],
+    ids=["error", "nothing", "never", "no time"],
+)
+def test_a_start_that_cannot_be_told_ends_the_step_at_once(tmp_path: Path, answer: Answer) -> None:
     lab, host = step(tmp_path)
-    host.answers["when the router started"] = said(exit=1, stderr="No such object")
-    with pytest.raises(StepFailed, match="roster"):
+    host.answers["when the router started"] = answer
+    with pytest.raises(StepFailed, match="docker inspect must tell when amap-router-local started, saw "):
+        run(lab)
+
+
+@pytest.mark.parametrize(
+    ("started", "counts"),
+    [
+        ("2020-01-01T01:00:00+02:00", True),
+        ("2020-01-01T00:00:00.999999999Z", True),
+        ("2019-12-31T23:30:00-02:00", False),
+    ],
+)
+def test_a_start_is_a_time_in_any_zone(tmp_path: Path, started: str, counts: bool) -> None:
+    """The roster is of midnight, in UTC."""
+    lab, host = step(tmp_path)
+    host.answers["when the router started"] = said(f"{started}\n")
+    publish(lab, ALPHA, BETA, mtime=1577836800.0)
+    if counts:
+        assert run(lab).roster.text
+        return
+    with pytest.raises(StepFailed, match="the router's log says"):
         run(lab)
 
 

@@ -12,16 +12,13 @@ from pytest_amap.failures import StepFailed
 from pytest_amap.host import identity, intents
 from pytest_amap.host.delegating import GONE, ROUTER
 from pytest_amap.host.lab import Lab
+from pytest_amap.instants import second
 from pytest_amap.observations import Ran, Read
 from pytest_amap.parsers import Unreadable, roster, router_log
 from pytest_amap.steps.image import last_lines
 
 STARTED = "router.started"
 """The announcement of the configuration the router was started with; no sandbox can have that name."""
-
-
-SECONDS = len("2026-11-29T12:00:00")
-"""Characters up to which a file's time and the runtime's look the same."""
 
 
 @dataclass(frozen=True)
@@ -128,12 +125,17 @@ def start(lab: Lab) -> None:
 def published(lab: Lab) -> Read:
     """A roster that names every member, and that this router wrote: younger than its own state says it started."""
     members = {lab.fleet.address(name) for name in lab.fleet.members}
-    since = lab.host.run(router_started(lab)).stdout.strip()[:SECONDS]
+    told = lab.host.run(router_started(lab))
+    since = second(told.stdout.strip())
+    if not since:
+        raise StepFailed(
+            f"docker inspect must tell when {ROUTER} started, saw {told.said}; look at the container runtime"
+        )
 
     def complete(read: Read) -> bool | None:
-        found = roster.roster(read.text) if read.text is not None and read.mtime[:SECONDS] >= since else None
+        found = roster.roster(read.text) if read.text is not None and second(read.mtime) >= since else None
         named = {member.address for member in found.members} if found and not isinstance(found, Unreadable) else set()
-        return True if since and members <= named else None
+        return True if members <= named else None
 
     asked = 0
 
