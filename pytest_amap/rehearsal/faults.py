@@ -230,7 +230,12 @@ ROUTER = (
     Fault("document-cut", "a message document ends in its middle", _fail("pass_criterion_1")),
     Fault("request-invalid", "a processed request has a field that no schema knows", _fail("pass_criterion_1")),
     Fault("roster-stale", "the router cannot replace an older router's roster", _unknown("pass_criterion_1")),
-    Fault("roster-stalls", "the router writes its roster once and never again", _unknown("pass_criterion_1")),
+    Fault(
+        "roster-stalls",
+        "the router writes its roster once and never again",
+        _unknown("pass_criterion_1"),
+        at_creation=True,
+    ),
     Fault(
         "roster-invalid",
         "the roster has a value that its schema does not allow",

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 
-from .. import planted, sandboxes
+from .. import layout, planted, sandboxes
 from ..openshell.arguments import Arguments
 from ..openshell.errors import CliError, refused
 
@@ -127,6 +127,34 @@ def _printed(run: Run) -> tuple[int, str]:
         return code, file.read().decode(errors="replace")
 
 
+def _in_words_alone(words: tuple[str, ...], arguments: Arguments, run: Run) -> int:
+    """Stop and start end well, and `get` tells of both; the main process goes on."""
+    stopped = layout.DISK / "stopped-in-words"
+    if words == ("sandbox", "stop"):
+        stopped.touch()
+        return 0
+    if words == ("sandbox", "start"):
+        stopped.unlink(missing_ok=True)
+        return 0
+    return (
+        _filter(_is("sandbox", "get"), lambda text: text.replace('"Ready"', '"Stopped"'))(words, arguments, run)
+        if stopped.exists()
+        else run()
+    )
+
+
+def _made_anew(words: tuple[str, ...], arguments: Arguments, run: Run) -> int:
+    """Since the first probe a sandbox's name is another one's."""
+    since = layout.DISK / "made-anew"
+    if _probing(words, arguments):
+        since.touch()
+    if not since.exists() or words != ("sandbox", "get"):
+        return run()
+    return _filter(_is(*words), lambda text: re.sub(r'("id": ")[^"]+', r"\g<1>0-another-sandbox", text))(
+        words, arguments, run
+    )
+
+
 def _policy_listing(words: tuple[str, ...], arguments: Arguments) -> bool:
     return words == ("sandbox", "get") and arguments.has("policy-only")
 
@@ -164,6 +192,8 @@ ANSWERS: dict[str, Answer] = {
     "exec-flood": _on(_probing, _flood),
     "exec-hangs": _on(_probing, _hang),
     "exec-answer-cut": _filter(_probing, lambda text: text[: len(_MARK) + 9]),
+    "exec-answers-twice": _filter(_probing, lambda text: f'{_MARK}{{"errno": "EROFS", "reached": false}}\n{text}'),
+    "exec-answers-another": _filter(_probing, lambda text: re.sub(r'"asked": \["/opt[^"]*', '"asked": ["/usr', text)),
     "exec-delivery-failure": _undelivered,
     "status-garbled": _filter(_is("status"), lambda text: "Gateway: up\n"),
     "logs-failing": _on(_is("logs"), _fails("transport error", "error reading a body from connection")),
@@ -181,6 +211,8 @@ ANSWERS: dict[str, Answer] = {
         _of_probe("sandbox", "create"), _fails("sandbox entered error phase while provisioning: ContainerExited: 128")
     ),
     "probe-not-deleted": _on(_of_probe("sandbox", "delete"), _fails("transport error", "connection reset")),
+    "restart-in-words-alone": _in_words_alone,
+    "sandbox-made-anew": _made_anew,
     "start-fails": _on(_is("sandbox", "start"), _fails("timed out after 300s waiting for sandbox to reach Ready")),
     "listing-garbled": _filter(_is("sandbox", "list"), lambda text: text.replace("{", "<").replace("[", "<")),
 }

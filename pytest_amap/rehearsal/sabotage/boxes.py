@@ -191,10 +191,18 @@ def _socket_elsewhere(spec: BoxSpec) -> BoxSpec:
     return _let_write("/dev/shm")(_agent(socket_dir="/dev/shm/cc-socks")(spec))
 
 
+def _another_way(spec: BoxSpec) -> BoxSpec:
+    """As a named volume over the same directory: no bind in the runtime's list."""
+    sources = [item.source for item in spec.mounts if item.target == INBOX]
+    return replace(spec, mounts=(*spec.mounts, *(Mount(source, "/data", False, shown=False) for source in sources)))
+
+
 SPECS: dict[str, Reshape] = {
     "inbox-writable": _remount(INBOX, read_only=False),
     "inbox-open": _open(INBOX),
     "inbox-overlaid": _overlay,
+    "inbox-is-a-copy": _from(INBOX, _copy),
+    "inbox-by-another-way": _another_way,
     "peer-writable": _remount(PEER, read_only=False),
     "payload-writable": _remount(PAYLOAD, read_only=False),
     "payload-open": _open(PAYLOAD),

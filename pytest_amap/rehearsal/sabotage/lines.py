@@ -7,6 +7,7 @@ from collections.abc import Callable
 from .. import planted
 
 _AN_HOUR = 3600.0
+_BY_CURL = "NET:OPEN [MED] DENIED /usr/bin/curl(64) -> mail.example.org:443 [policy:- engine:opa] [reason:no rule]"
 
 Line = tuple[str, float]
 """A message, and how many seconds ago it is dated."""
@@ -27,6 +28,7 @@ def denial(message: str) -> Line:
 LINES: dict[str, Callable[[str], Line]] = {
     "denial-stale": lambda message: (message, _AN_HOUR),
     "denial-of-look-alike": lambda message: (message.replace("mail.example.org", "mail.example.org.example.net"), 0.0),
+    "denial-of-another-program": lambda message: (_BY_CURL, 0.0),
     "denial-called-allowed": lambda message: (message.replace("[MED] DENIED", "[INFO] ALLOWED"), 0.0),
 }
 

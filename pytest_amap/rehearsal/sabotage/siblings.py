@@ -36,10 +36,14 @@ def _before_publishing(line: str) -> Change:
 VALIDATORS: dict[str, Change] = {
     "validator-broken": lambda text: f"import jsonschema_of_another_release\n{text}",
     "validator-without-roster": _after('SCHEMA_FOR_PREFIX.pop("roster-")'),
+    "validator-lenient": _after("def check_document(name, document): return []"),
     "schema-misnamed": _after('SCHEMA_FOR_PREFIX["roster-"] = "roster.v9.schema.json"'),
 }
 ROSTERS: dict[str, Change] = {
     "roster-invalid": _before_publishing('document["router"] = "the router"'),
+    "roster-stalls": _before_publishing(
+        'if vars(publish).setdefault("times", []).append(1) or len(publish.times) > 1: return "written"'
+    ),
     "roster-schema-1": _before_publishing(
         'document = {"schema": 1, "generated_ts": document["written_at"], '
         '"members": [{"slug": member["address"].partition("@")[0]} for member in document["members"]]}'

@@ -82,18 +82,31 @@ def _wrong_reason(path: Path) -> None:
         _replace(path, document)
 
 
-def _deliver_held(path: Path) -> None:
+def _recipient(held: Path) -> str:
+    return str(json.loads(held.read_bytes())["draft"]["to"][0]).split("@")[0]
+
+
+def _deliver_held(lane: str, kind: str) -> Callable[[Path], None]:
     """The recipient's lane gets a notice of what the router says it holds."""
-    draft = json.loads(path.read_bytes())["draft"]
-    recipient, sender = draft["to"][0].split("@")[0], path.parents[1].name
-    notice = {
-        "contract_version": "2",
-        "kind": "peer",
-        "message": {"from": sender, "id": _FORGED, "mailbox": "peer", "subject": draft["subject"], "preview": ""},
-        "notice_id": _FORGED,
-        "ts": _now(),
-    }
-    _replace(layout.HOME / "instances" / recipient / "peer" / "notices" / f"notice-{_FORGED}.json", notice)
+
+    def deliver(path: Path) -> None:
+        subject, sender = json.loads(path.read_bytes())["draft"]["subject"], path.parents[1].name
+        notice = {
+            "contract_version": "2",
+            "kind": kind,
+            "message": {"from": sender, "id": _FORGED, "mailbox": lane, "subject": subject, "preview": ""},
+            "notice_id": _FORGED,
+            "ts": _now(),
+        }
+        lanes = layout.HOME / "instances" / _recipient(path)
+        _replace(lanes / lane / "notices" / f"notice-{_FORGED}.json", notice)
+
+    return deliver
+
+
+def _cut_log(held: Path) -> None:
+    """The recipient's audit log begins anew."""
+    (layout.HOME / "router-state" / _recipient(held) / "audit" / "log.jsonl").write_text("")
 
 
 def _is_reply(path: Path) -> bool:
@@ -155,11 +168,9 @@ def _claim(outcome: str) -> Callable[[Path], None]:
 
 def _notice_of_nobody(path: Path) -> None:
     """A new notice in the recipient's lane, of no request that any log knows."""
-    draft = json.loads(path.read_bytes())["draft"]
-    recipient = draft["to"][0].split("@")[0]
     message = {"from": "nobody@example.net", "id": _FORGED, "mailbox": "peer", "subject": "none", "preview": ""}
     notice = {"contract_version": "2", "kind": "peer", "message": message, "notice_id": _FORGED, "ts": _now()}
-    _replace(layout.HOME / "instances" / recipient / "peer" / "notices" / f"notice-{_FORGED}.json", notice)
+    _replace(layout.HOME / "instances" / _recipient(path) / "peer" / "notices" / f"notice-{_FORGED}.json", notice)
 
 
 def _misbind(path: Path) -> None:
@@ -227,7 +238,9 @@ def _inbound(value: str) -> Callable[[Path], None]:
 SPOILERS: dict[str, Callable[[], Spoil]] = {
     "held-copy-removed": _for_each_new("router-state/*/held/req-*.json", Path.unlink),
     "held-reason-wrong": _for_each_new("router-state/*/results/*.json", _wrong_reason),
-    "held-yet-delivered": _for_each_new("router-state/*/held/req-*.json", _deliver_held),
+    "held-yet-delivered": _for_each_new("router-state/*/held/req-*.json", _deliver_held("peer", "peer")),
+    "held-yet-mailed": _for_each_new("router-state/*/held/req-*.json", _deliver_held("inbox", "deliver")),
+    "audit-log-cut": _for_each_new("router-state/*/held/req-*.json", _cut_log),
     "result-garbled": _for_each_new("router-state/*/results/*.json", _garble),
     "held-copy-garbled": _for_each_new("router-state/*/held/req-*.json", _garble),
     "notice-of-nobody": _for_each_new("router-state/*/held/req-*.json", _notice_of_nobody),
