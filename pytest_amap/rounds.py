@@ -18,7 +18,7 @@ PROJECT = "/sandbox/.claude/settings.json"
 LOCAL_SUBJECT = "L1 negative case {run}: refusing receiver"
 PROJECT_SUBJECT = "L1 negative case {run}: refuse in settings.json"
 
-ABSENT, OURS = "absent", "ours"
+ABSENT, OURS, OTHER = "absent", "ours", "other"
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from fake_openshell import lab_with_openshell
 from request_samples import N1
 from small_lab import unplanned, unrun
 
-from pytest_amap.host import intents, receiving
+from pytest_amap.host import intents, receiving, repairing
 from pytest_amap.rounds import LOCAL, OURS, REFUSE, state_in
 
 SETTINGS = "settings.beta"
@@ -116,6 +116,29 @@ def test_a_repair_that_cannot_work_keeps_the_announcement_and_ends_the_round(tmp
     assert "other" in round_of(lab).problem
     assert fake.boxes["beta"].files == {LOCAL: "written over by the agent"}
     assert intents.load(lab.home.evidence, SETTINGS) is not None
+
+
+def test_a_file_that_somebody_changed_meanwhile_is_shown_to_the_operator_and_not_removed(tmp_path):
+    lab, fake = lab_with_openshell(tmp_path)
+    receiving.announce(lab, LOCAL, REFUSE)
+    fake.boxes["beta"].files[LOCAL] = "written over by the agent"
+    receiving.repair(lab)
+    (left,) = lab.run.left
+    assert f"cat {LOCAL}" in left
+    assert "rm " not in left
+
+
+@pytest.mark.parametrize("heals", [True, False])
+def test_a_restore_that_failed_is_tried_again_when_the_run_ends_and_told_once(tmp_path, heals):
+    lab, fake = lab_with_openshell(tmp_path)
+    repairing.before_the_gate(lab)
+    fake.never_ready = True
+    assert round_of(lab).restore.problem
+    fake.never_ready = not heals
+    lab.run.cleanup.close()
+    assert (intents.load(lab.home.evidence, SETTINGS) is None) is heals
+    told = "beta was put back by a later try" if heals else "beta was not put back: "
+    assert [left for left in lab.run.left if "put back" in left and left.startswith(told)] == lab.run.left
 
 
 @pytest.mark.parametrize("change", ["gone", "another"])

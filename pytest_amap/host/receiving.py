@@ -19,7 +19,7 @@ from pytest_amap.host import delegating, intents, sessions
 from pytest_amap.host.lab import Lab, Member
 from pytest_amap.host.standing import standing
 from pytest_amap.parsers import Unreadable, audit, roster
-from pytest_amap.rounds import ABSENT, OURS, Restart, Restore, Round, decisive, state_in
+from pytest_amap.rounds import ABSENT, OTHER, OURS, Restart, Restore, Round, decisive, state_in
 
 STOPPED = "Stopped"
 BODY = "A test of the receiver's settings. Please reply through the inbox-submit tool 'submit', with in_reply_to set."
@@ -140,11 +140,20 @@ def repair(lab: Lab) -> str:
     """
     if intents.load(lab.home.evidence, name_of(lab.receiver.name)) is None:
         return ""
+    again = any(told.startswith(not_back(lab)) for told in lab.run.left)
     restore = put_back(lab)
     if restore.problem:
         return f"an earlier run's change of {lab.receiver.name} could not be put back: {restore.problem}"
-    lab.run.left.append(f"an earlier run's change of {lab.receiver.name} was put back")
+    name = lab.receiver.name
+    lab.run.left.append(
+        f"{name} was put back by a later try" if again else f"an earlier run's change of {name} was put back"
+    )
     return ""
+
+
+def not_back(lab: Lab) -> str:
+    """How the report's sentence of a failed try begins: the next one takes its place."""
+    return f"{lab.receiver.name} was not put back: "
 
 
 def put_back(lab: Lab) -> Restore:
@@ -155,11 +164,12 @@ def put_back(lab: Lab) -> Restore:
         return Restore()
     with lab.host.going_on():
         restore = undone(lab, receiver, announced)
+    lab.run.left[:] = [told for told in lab.run.left if not told.startswith(not_back(lab))]
     if not restore.problem:
         intents.remove(lab.home.evidence, name_of(receiver.name))
         return restore
-    remedy = by_hand(lab, receiver, str(announced.get("path", "")))
-    lab.run.left.append(f"{receiver.name} was not put back: {restore.problem}; run: {' && '.join(remedy)}")
+    remedy = by_hand(lab, receiver, str(announced.get("path", "")), restore)
+    lab.run.left.append(f"{not_back(lab)}{restore.problem}; run: {' && '.join(remedy)}")
     return replace(restore, remedy=remedy)
 
 
@@ -184,8 +194,10 @@ def undone(lab: Lab, receiver: Member, announced: dict[str, Any]) -> Restore:
     return Restore(restart.problem, taken=taken, restart=restart)
 
 
-def by_hand(lab: Lab, receiver: Member, path: str) -> tuple[str, ...]:
-    """The commands with which a person puts the receiver back."""
+def by_hand(lab: Lab, receiver: Member, path: str, restore: Restore) -> tuple[str, ...]:
+    """The commands with which a person puts the receiver back; a file that is not ours is shown, never removed."""
+    if state_in(restore.taken) == OTHER:
+        return (receiver.probing(("cat", path), "look at the setting").shown(),)
     stop, start = lab.commands.stop(receiver.name), lab.commands.start(receiver.name)
     remove = receiver.probing(("rm", "-f", path), "remove the setting")
     return tuple(command.shown() for command in (start, remove, stop, start))
