@@ -7,7 +7,7 @@ from report_sample import HOSTILE, check_result, only, rehearsal_of, run_of
 
 from pytest_amap.catalogue import L1
 from pytest_amap.report.terminal import Line, Places, ascii_only, status, summary
-from pytest_amap.results import Declared, RunResult, StepResult
+from pytest_amap.results import Declared, Fact, RunResult, StepResult
 from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, Outcome
 
 PLACES = Places("/e/runs/r/POC-REPORT.md", "/e/runs/r/report.html", "/e", "pytest tests_live --apply")
@@ -74,6 +74,13 @@ def test_an_interrupt_is_named() -> None:
 
 def test_times_that_cannot_be_read_are_left_out() -> None:
     assert not any(line.startswith("took") for line in texts(run_of(started="", ended="soon")))
+
+
+def test_the_versions_that_were_measured_are_told() -> None:
+    facts = (Fact("openshell", "openshell 0.1.2"), Fact("docker", ""), Fact("kernel", "Linux 6.8"))
+    assert "versions: openshell 0.1.2; kernel Linux 6.8" in texts(run_of(facts=facts))
+    unmeasured = (Fact("openshell", "not measured: step 0 failed"),)
+    assert not any(line.startswith("versions") for line in texts(run_of(facts=unmeasured)))
 
 
 def test_a_place_and_a_command_can_be_copied_as_they_are() -> None:

@@ -17,6 +17,9 @@ COLOURS = {PASS: {"green": True}, FAIL: {"red": True}, UNKNOWN: {"yellow": True}
 LETTERS = {PASS: ".", FAIL: "F", UNKNOWN: "U"}
 _CATEGORIES = {PASS: "passed", FAIL: "failed", UNKNOWN: "unknown"}
 
+VERSIONS = {"openshell": "", "docker": "docker", "claude_code": "claude code", "kernel": "kernel"}
+"""Fact to the word before it; OpenShell's answer begins with its own name."""
+
 _NARROWEST = 40
 _LONGEST_WAITS = 3
 _LINES_A_REASON = 6
@@ -65,7 +68,7 @@ def summary(run: RunResult, width: int, places: Places) -> list[Line]:
     width = max(width, _NARROWEST)
     lines = [line for step in run.steps if step.outcome in BROKEN for line in _step(step, width)]
     lines += [line for result in run.selected for line in _check(result, width)]
-    for text in (_not_selected(run), _counts(run), _times(run)):
+    for text in (_not_selected(run), _counts(run), _host(run), _times(run)):
         lines += _wrapped(text, width)
     for name, place in (("report", places.report), ("page", places.page), ("evidence", places.evidence)):
         if place:
@@ -114,6 +117,13 @@ def _counts(run: RunResult) -> str:
     counts = ", ".join(f"{count} {outcome}" for outcome, count in run.counts().items())
     told = f"{len(run.selected)} of {len(run.checks)} checks selected: {counts}"
     return f"{told}; interrupted by {run.interrupted}" if run.interrupted else told
+
+
+def _host(run: RunResult) -> str:
+    """What was asked, by the versions it told; "" where step 0 did not come so far."""
+    told = {fact.name: fact.value for fact in run.facts if fact.value.strip() and not fact.value.startswith("not ")}
+    known = [f"{word} {told[name]}".strip() for name, word in VERSIONS.items() if name in told]
+    return f"versions: {'; '.join(known)}" if known else ""
 
 
 def _times(run: RunResult) -> str:

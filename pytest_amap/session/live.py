@@ -38,6 +38,7 @@ STEP_DONE = PASS
 """The outcome that --only-step contributes to the exit code where no check was selected."""
 
 CHECK_STEP, REPORT_STEP = 8, 9
+OWN_FLEET = "the home's own fleet.json, else examples/fleet.json"
 
 LISTED = " | "
 """Between the details of a failed step; who depends on the step names the sentence before them alone."""
@@ -239,7 +240,7 @@ def header(config: pytest.Config) -> list[str]:
     kind = "REHEARSAL host, proves the suite and never OpenShell" if chosen.rehearsal else "live host"
     key = "set" if environment(config).get(KEY, "").strip() else "not set"
     lines = [f"amap: {kind}; home {chosen.shown_home or 'not given'}; gateway 127.0.0.1:{chosen.port}; API key {key}"]
-    lines.append(f"amap: fleet {chosen.fleet or 'the home own fleet.json, else examples/fleet.json'}")
+    lines.append(f"amap: fleet {chosen.fleet or OWN_FLEET}")
     if not loaded.is_relative_to(config.rootpath):
         lines.append(f"amap: plugin loaded from {loaded}, not from this checkout")
     return lines
