@@ -11,8 +11,8 @@ from pytest_amap.cli import gateway as cli_gateway
 from pytest_amap.cli.gateway_merge import merged
 from pytest_amap.host import posture_files
 from pytest_amap.host.posture_files import GatewayFiles
-from pytest_amap.parsers import units
-from pytest_amap.parsers.gateway_settings import ALIAS
+from pytest_amap.parsers import gateway_toml, units
+from pytest_amap.parsers.gateway_settings import ALIAS, State
 
 RIGHT = merged("")
 OPENING = ("OPENSHELL_BIND_ADDRESS", "0.0.0.0")
@@ -192,3 +192,35 @@ def test_a_file_that_cannot_be_read_is_one_problem_and_not_one_a_setting(folder:
     (folder / "gateway.toml").mkdir()
     told = [what for what, _ in posture_files.problems(locate(folder), 17670, ALIAS)]
     assert told == ["gateway.toml must be readable, saw gateway.toml: not a regular file"]
+
+
+@pytest.mark.parametrize("damage", ["symlink", "FIFO", "directory", "too large", "byte order mark", "NUL", "no right"])
+def test_what_hides_the_file_is_unreadable_and_neither_right_nor_wrong(
+    folder: Path, damage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = folder / "gateway.toml"
+    path.unlink()
+    match damage:
+        case "symlink":
+            (folder / "other.toml").write_text(RIGHT)
+            path.symlink_to(folder / "other.toml")
+        case "FIFO":
+            os.mkfifo(path)
+        case "directory":
+            path.mkdir()
+        case "too large":
+            path.write_text(f"{RIGHT}# {'x' * gateway_toml.LIMIT}")
+        case "byte order mark":
+            path.write_bytes(b"\xef\xbb\xbf" + RIGHT.encode())
+        case "NUL":
+            path.write_text(f"{RIGHT}\0")
+        case _:
+            path.write_text(RIGHT)
+            monkeypatch.setattr(os, "open", refuse)
+    found = locate(folder).findings(17670, ALIAS)
+    assert {finding.state for finding in found} == {State.UNREADABLE}
+    assert not any(finding.ok for finding in found)
+
+
+def refuse(path: str, *_: object, **__: object) -> int:
+    raise PermissionError(13, "Permission denied", path)

@@ -107,9 +107,14 @@ def test_the_settings_are_those_of_a_run(
     monkeypatch.setattr(survey, "look", look)
     monkeypatch.setenv("AMAP_OPENSHELL_HOME", "/from/environment")
     monkeypatch.setenv("PYTEST_ADDOPTS", "-o amap_label_prefix=example.org")
-    assert cli_doctor.main(["-o", "amap_port=1", "-o", "amap_openshell=ryno", "--fleet", str(FLEET)]) == 0
+    assert (
+        cli_doctor.main(
+            ["-o", "amap_port=1", "-o", "amap_openshell=ryno", "-o", "amap_host_alias=h", "--fleet", str(FLEET)]
+        )
+        == 0
+    )
     one = seen[0]
-    assert (one.port, one.openshell, one.label_prefix) == (1, "ryno", "example.org")
+    assert (one.port, one.openshell, one.label_prefix, one.host_alias) == (1, "ryno", "example.org", "h")
     assert (one.home, one.fleet) == ("/from/environment", str(FLEET))
     assert not one.apply
 

@@ -197,3 +197,44 @@ def test_a_file_that_cannot_be_read_names_nothing_and_passes_nothing() -> None:
         told = [part for part in parts if part.name.startswith(("gateway settings", "other settings"))]
         assert told
         assert {part.outcome for part in told} == {"UNKNOWN"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("[openshell]", '["openshell"]'),
+        ("[openshell.gateway]\n", "[ openshell . 'gateway' ]\n"),
+        ("version = 2", '"version" = 2'),
+        ("version = 2", "version = 0x2"),
+        ("version = 2", "version = +2 # two"),
+        ('compute_driver = "docker"', "compute_driver = 'docker'"),
+        ('compute_driver = "docker"', 'compute_driver = """\ndocker"""'),
+        ('compute_driver = "docker"', 'compute_driver = "\\u0064ocker"'),
+        ("\n", "\r\n"),
+    ],
+)
+def test_another_way_to_write_the_same_says_the_same(old: str, new: str) -> None:
+    assert old in FULL
+    assert said(FULL.replace(old, new)) == said(FULL)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("[openshell]", "[OpenShell]"),
+        ("[openshell.gateway]\n", "[[openshell.gateway]]\n"),
+        ("version = 2", "version = 2.0"),
+        ("version = 2", "version = 3"),
+        ("version = 2", "version = [2]"),
+        ("version = 2", "Version = 2"),
+        ("compute_driver", "compute_dr\u0456ver"),
+        ('"docker"', '"Docker"'),
+        ("allow_driver_config = true", 'allow_driver_config = "true"'),
+        ("allow_driver_config = true", "allow_driver_config = true\nallow_driver_config = true"),
+        ("enabled = false", "enabled = 0"),
+        ("[openshell.drivers.docker]\n", "[openshell.drivers.podman]\n"),
+    ],
+)
+def test_what_only_looks_alike_never_passes(old: str, new: str) -> None:
+    assert old in FULL
+    assert verdict(judge(with_toml(FULL.replace(old, new))))[0] is not PASS

@@ -78,6 +78,10 @@ HOLDS = {
     "this deployment's own alias": replace(docker('grpc_endpoint = "https://h:17670"'), alias="h"),
     "another driver's endpoint": with_toml(TOML + f"[openshell.drivers.podman]\ngrpc_endpoint = '{ELSEWHERE[0]}'\n"),
     "a rootless Docker's socket": docker('socket_path = "/run/user/1000/docker.sock"'),
+    "the driver's own name for itself": but(
+        info=ran(INFO.replace('"docker"', '"docker", "capabilities": {"driver_name": "Docker engine"}'))
+    ),
+    "certificates are asked for": status(STATUS.replace("  Version", "  Authentication: mTLS (gateway)\n  Version")),
     "the driver's name in capitals": but(info=ran(INFO.replace("docker", "Docker"))),
     "required labels of an admission that is off": with_toml(TOML + "required_labels = ['a']\n"),
     "A08 an ambient gateway is not passed on": but(ambient=("OPENSHELL_GATEWAY",)),
@@ -136,6 +140,13 @@ BROKEN = {
     "connected elsewhere": status(STATUS.replace("127.0.0.1", "192.0.2.7")),
     "A08 connected to another port": status(STATUS.replace("17670", "17671")),
     "another driver": but(info=ran(INFO.replace("docker", "podman"))),
+    "another driver under Docker's name": but(
+        info=ran(INFO.replace('"docker"', '"docker", "capabilities": {"driver_name": "podman"}'))
+    ),
+    "nobody is asked who calls": status(
+        STATUS.replace("  Version", "  Authentication: Not required (gateway)\n  Version")
+    ),
+    "callers are asked for a token": status(STATUS.replace("  Version", "  Authentication: OIDC (gateway)\n  Version")),
     "a second driver": but(info=ran(json.dumps({"compute_drivers": [{"name": "docker"}, {"name": "podman"}]}))),
     "a foreign sandbox": pages(listing(ALPHA, BETA, box("gamma", "id-3"))),
     "a foreign sandbox in another workspace": pages(listing(ALPHA, BETA, box("alpha", "id-1", "other"))),

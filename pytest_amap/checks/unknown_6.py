@@ -235,7 +235,12 @@ def connected(seen: Seen) -> Part:
         return unknown(name, want, server, seen.status.record)
     dropped = f"; ambient {listed(seen.ambient)} not passed on" if seen.ambient else ""
     holds = status.connected and server.loopback and server.port == seen.port
-    said = f"{'connected' if status.connected else 'not connected'} to {server}{dropped}"
+    told = status.authentication.casefold()
+    anyone = "not required" in told or "oidc" in told
+    mode = f"; authentication: {status.authentication}" if status.authentication else ""
+    said = f"{'connected' if status.connected else 'not connected'} to {server}{mode}{dropped}"
+    if anyone:
+        return decided(name, False, f"{want} by a client certificate", said, seen.status.record)
     return decided(name, holds, want, said, seen.status.record)
 
 

@@ -172,6 +172,10 @@ def gateway_info(stdout: str) -> GatewayInfo | Unreadable:
         if isinstance(found, Unreadable):
             return found
         names.extend(found)
+        capable = driver.get("capabilities")
+        told = _word(capable, "driver_name") if isinstance(capable, dict) else ""
+        if told and found[0].casefold() not in told.casefold():  # one driver under another's name is both
+            names.append(told)
     return GatewayInfo(tuple(names), _word(read, "server"), _word(read, "version"))
 
 
