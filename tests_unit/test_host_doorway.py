@@ -129,6 +129,15 @@ def test_a_wait_that_ends_without_a_change_keeps_first_and_last(host: Host, cloc
     assert waited.last.record == host.evidence.records[-1]
 
 
+@pytest.mark.parametrize(("place", "why"), [("log.jsonl", "ENOENT"), ("", "not a regular file")])
+def test_a_wait_for_a_file_that_nobody_can_read_says_so(
+    host: Host, clock: Clock, tmp_path: Path, place: str, why: str
+) -> None:
+    path = tmp_path / place
+    waited = host.wait_file("the placement", str(path), lambda read: read.text, seconds=1)
+    assert waited.problem == f"the placement: nothing after 1 s: {path.name} could not be read ({why})"
+
+
 def test_an_answer_at_once_is_one_record_and_no_pause(host: Host, clock: Clock) -> None:
     assert wait(host, "c", until="c").value == "c"
     assert (host.evidence.count, clock.slept, host.waits) == (1, [], [])

@@ -208,9 +208,7 @@ class Host:
                 kept = seen = self.keep(seen, what)
             value = done(seen)
             waited = time.monotonic() - begun
-            over = (
-                "" if value is not None else stop() or (f"nothing after {seconds:.0f} s" if waited >= seconds else "")
-            )
+            over = "" if value is not None else stop() or (late(seen, seconds) if waited >= seconds else "")
             if value is not None or over:
                 last = seen if seen.record else self.keep(seen, what)
                 if waited >= WORTH_TELLING:
@@ -221,6 +219,14 @@ class Host:
                 self.say(f"waiting for {what}: {waited:.0f} s of {seconds:.0f} s, last seen: {brief(seen)}")
             time.sleep(min(pause, max(0.0, seconds - waited)))
             pause = min(slowest, pause * 1.5)
+
+
+def late(seen: Seen, seconds: float) -> str:
+    """That nothing came, and, where nobody could have seen it come, why."""
+    nothing = f"nothing after {seconds:.0f} s"
+    if isinstance(seen, Ran) or not seen.problem:
+        return nothing
+    return f"{nothing}: {os.path.basename(seen.path)} could not be read ({seen.problem})"
 
 
 def same(one: Seen, other: Seen) -> bool:
