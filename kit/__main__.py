@@ -9,4 +9,7 @@ from kit.cli import main
 for stream in (sys.stdout, sys.stderr):
     if hasattr(stream, "reconfigure"):
         stream.reconfigure(errors="backslashreplace")
-sys.exit(main())
+try:
+    sys.exit(main())
+except KeyboardInterrupt:
+    sys.exit("amap kit: interrupted; run it again, which writes what is missing")

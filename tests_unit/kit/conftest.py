@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -47,8 +49,15 @@ def home(tmp_path: Path) -> Home:
 
 @pytest.fixture(scope="session")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a stage, made once."""
+    """The folder of a stage, made once: a home on which everything was done, and places where none may lie."""
     folder = tmp_path_factory.mktemp("stage")
+    os.mkfifo(folder / "fifo")
+    for name, target in (("link", "home"), ("dangling", "none"), ("loop", "loop"), ("up", ".")):
+        (folder / name).symlink_to(target)
+    for name in ("clone/deep", "clone/.git/objects", "clone/.git/refs", "worktree", "bare/objects", "bare/refs"):
+        (folder / name).mkdir(parents=True)
+    for name in ("clone/.git/HEAD", "bare/HEAD", "worktree/.git"):
+        (folder / name).touch()
     connector = make_connector(folder)
     (folder / "own.json").write_text(json.dumps(FLEET))
     home = check_home(str(folder / "home"))
@@ -64,16 +73,34 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def stage(done: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Stage:
-    """A copy of that folder, and the command line in this process as an ordinary user."""
-    folder = tmp_path / "stage"
-    shutil.copytree(done, folder)
-    staged = Stage(folder, capsys)
-    for command in (staged.home / "commands").iterdir():
-        command.write_text(command.read_text().replace(str(done), str(folder)))
-    monkeypatch.setenv("AMAP_CONNECTOR_REPO", str(staged.connector))
+def operator(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command line in this process, as an ordinary user."""
     for name in ("AMAP_ROUTER_REPO", "AMAP_SPEC_DIR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(cli, "_caller", lambda: CALLER)
     monkeypatch.setattr(prepare, "_PRIVATE", ())
+
+
+@pytest.fixture
+def shared(
+    done: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, operator: None
+) -> Iterator[Stage]:
+    """That folder itself, for what changes nothing in it but one's own fleet file."""
+    stage = Stage(done, capsys)
+    monkeypatch.setenv("AMAP_CONNECTOR_REPO", str(stage.connector))
+    yield stage
+    stage.fleet.write_text(json.dumps(FLEET))
+
+
+@pytest.fixture
+def stage(shared: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
+    """A copy of it, to be spoiled."""
+    folder = tmp_path / "stage"
+    for name in ("home", "checkouts"):
+        shutil.copytree(shared.folder / name, folder / name)
+    shutil.copy(shared.fleet, folder)
+    staged = Stage(folder, shared.capsys)
+    for command in (staged.home / "commands").iterdir():
+        command.write_text(command.read_text().replace(str(shared.folder), str(folder)))
+    monkeypatch.setenv("AMAP_CONNECTOR_REPO", str(staged.connector))
     return staged

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import signal
 import subprocess
 import sys
@@ -90,3 +91,12 @@ def test_lines_that_cannot_be_printed_are_one_sentence(terminal: Terminal) -> No
     assert done.returncode == 1
     assert done.stderr.startswith("amap kit prepare: its lines could not be printed (No space left on device)")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_an_interrupt_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt() -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "main", interrupt)
+    with pytest.raises(SystemExit, match="amap kit: interrupted; run it again"):
+        runpy.run_module("kit", run_name="__main__")

@@ -76,10 +76,10 @@ FLEETS |= {f"the name {name!r}": (entry(peers={"x": [name]}), "peers.x is") for 
 
 
 @pytest.mark.parametrize("kind", FLEETS)
-def test_a_fleet_that_is_wrong(stage: Stage, kind: str) -> None:
+def test_a_fleet_that_is_wrong(shared: Stage, kind: str) -> None:
     content, says = FLEETS[kind]
-    stage.fleet.write_bytes(content)
-    stage.refuses("prepare", str(stage.fleet), says)
+    shared.fleet.write_bytes(content)
+    shared.refuses("prepare", str(shared.fleet), says)
 
 
 def test_an_installed_fleet_that_was_spoiled(stage: Stage) -> None:
@@ -88,9 +88,9 @@ def test_an_installed_fleet_that_was_spoiled(stage: Stage) -> None:
     stage.refuses("prepare", "home/fleet.json", "unknown key")
 
 
-def test_line_ends_and_own_keys_are_free(stage: Stage) -> None:
-    stage.fleet.write_bytes(json.dumps(FLEET | {"_a": 1, "x-b": [None]}, indent=1).replace("\n", "\r\n").encode())
-    assert cli.main(stage.words("prepare")) == 0
+def test_line_ends_and_own_keys_are_free(shared: Stage) -> None:
+    shared.fleet.write_bytes(json.dumps(FLEET | {"_a": 1, "x-b": [None]}, indent=1).replace("\n", "\r\n").encode())
+    assert cli.main(shared.words("prepare")) == 0
 
 
 MEMBER = {"workspace": "default", "name": "alpha", "id": "i"}
