@@ -99,4 +99,4 @@ def test_an_interrupt_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(cli, "main", interrupt)
     with pytest.raises(SystemExit, match="amap kit: interrupted; run it again"):
-        runpy.run_module("kit", run_name="__main__")
+        runpy.run_path(str(REPOSITORY / "kit" / "__main__.py"), run_name="__main__")
