@@ -131,7 +131,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     if chosen.replay is not None:
         live.open_replay(config, mine)
     elif chosen.apply and chosen.only_step == live.REPORT_STEP:
-        live.draw_again(session)
+        return live.draw_again(session)
     elif chosen.apply:
         live.open_run(session, mine)
     else:

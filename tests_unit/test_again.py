@@ -18,6 +18,8 @@ pytest_plugins = ["pytester"]
         ("tests_live --apply", "pytest tests_live --apply"),
         ("-k unknown_3 -x -q --apply", "pytest tests_live --apply"),
         ("--apply --rehearsal --fault inbox-writable -m unknown", "pytest tests_live --apply --rehearsal"),
+        ("--apply --rehearsal -k unknown_3", "pytest tests_live --apply --rehearsal --amap-home /made"),
+        ("--apply --rehearsal --amap-home /mine", "pytest tests_live --apply --rehearsal --amap-home /mine"),
         ("--apply --amap-home '/a b/h' --only-step 3", "pytest tests_live --apply --amap-home '/a b/h'"),
         (
             "--apply --fleet mine.json --declare 'x-: no' --declare 'y-: no' -o amap_port=1 -o amap_docker=podman",
@@ -30,7 +32,7 @@ def test_what_stays_and_what_goes(pytester: pytest.Pytester, typed: str, said: s
     pytester.mkdir("tests_live")
     pytester.makeini("[pytest]\n")
     config = pytester.parseconfig("-p", "pytest_amap.plugin", *shlex.split(typed))
-    assert again.command(config) == said
+    assert again.command(config, "/made") == said
 
 
 def test_it_holds_from_where_it_was_typed(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,4 +40,4 @@ def test_it_holds_from_where_it_was_typed(pytester: pytest.Pytester, monkeypatch
     pytester.makeini("[pytest]\n")
     monkeypatch.chdir(pytester.mkdir("elsewhere"))
     config = pytester.parseconfig("-p", "pytest_amap.plugin", "--apply", str(live))
-    assert (Path.cwd() / shlex.split(again.command(config))[1]).resolve() == live
+    assert (Path.cwd() / shlex.split(again.command(config, "/made"))[1]).resolve() == live

@@ -14,11 +14,16 @@ TAKES_VALUE = {"inifilename": "-c", "amap_home": "--amap-home", "fleet": "--flee
 REPEATED = {"declare": "--declare", "override_ini": "-o"}
 
 
-def command(config: pytest.Config) -> str:
-    """`pytest tests_live --apply` and what else holds for every run here; a selection can be put after it."""
+def command(config: pytest.Config, home: str) -> str:
+    """`pytest tests_live --apply` and what else holds for every run here; a selection can be put after it.
+
+    A rehearsal that was given no home made `home`, where all that it did is done already; one with a fault in it is
+    no place to go on.
+    """
     option, live = config.option, config.rootpath / "tests_live"
     words = ["pytest", os.path.relpath(live, config.invocation_params.dir) if live.is_dir() else live.name, "--apply"]
-    words += ["--rehearsal"] if option.rehearsal else []
+    if option.rehearsal:
+        words += ["--rehearsal"] if option.amap_home or option.fault else ["--rehearsal", "--amap-home", home]
     for name, flag in TAKES_VALUE.items():
         words += [flag, str(value)] if (value := getattr(option, name, None)) else []
     for name, flag in REPEATED.items():

@@ -140,7 +140,7 @@ def summarise(run: Run, reporter: Any) -> None:
         report=os.path.join(shown, REPORTS[run.kind]) if exists else "",
         page=os.path.join(shown, page_plugin.NAME) if exists and (run.folder / page_plugin.NAME).is_file() else "",  # type: ignore[operator]
         evidence=os.path.dirname(os.path.dirname(shown)) if exists else "",
-        command=again.command(reporter.config),
+        command=again.command(reporter.config, run.options.shown_home),
     )
     for line in terminal.summary(run.result(), reporter._tw.fullwidth, written):
         reporter.line(line.text, **line.markup)

@@ -97,16 +97,18 @@ def open_run(session: pytest.Session, items: Sequence[pytest.Item]) -> None:
     page_plugin.register(session, run, chosen.shown_home)
 
 
-def draw_again(session: pytest.Session) -> None:
-    """--only-step 9 needs neither a run nor a host: its test is taken out, and only a failure sets the exit code."""
+def draw_again(session: pytest.Session) -> bool:
+    """--only-step 9 needs neither a run nor a host: its test is not run, and only a failure sets the exit code."""
     reporter = session.config.pluginmanager.getplugin("terminalreporter")
-    say: Callable[[str], None] = reporter.write_line if reporter else print
+    say: Callable[..., None] = reporter.write_line if reporter else lambda line, **markup: print(line)
     session.items.clear()
     try:
         for line in redraw.redraw(session.config.stash[options_key]):
             say(f"amap: {line}")
     except EvidenceError as error:
-        pytest.exit(f"amap: {error}", returncode=1)
+        session.testsfailed = 1
+        say(f"amap: {error}", red=True)
+    return True
 
 
 def open_replay(config: pytest.Config, items: Sequence[pytest.Item]) -> None:

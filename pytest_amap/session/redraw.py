@@ -34,7 +34,9 @@ def redraw(options: Options) -> Iterator[str]:
         newest = next(earlier.finished(home.evidence, L1), None)
         if newest is None:
             shown = options.shown(str(home.evidence))
-            raise EvidenceError(f"{shown} holds no run with results: ask the checks first (--only-step 8)")
+            raise EvidenceError(
+                f"{shown} holds no run with results: ask the checks there first, or name a run's home by --amap-home"
+            )
         yield from put(home.evidence, newest, drawn(home.evidence, newest))
     except OSError as error:
         raise EvidenceError(f"cannot draw the report: {error.filename}: {error.strerror}") from None
