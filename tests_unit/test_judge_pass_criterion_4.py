@@ -94,6 +94,9 @@ HOLDS = {
     "the name was looked up before it was denied": logged(
         entry(f"DNS:QUERY [INFO] ALLOWED {MAIL}:53") + entry(CONNECT), DENIED
     ),
+    "the name was looked up, by a line without a port": logged(
+        entry(f"DNS:QUERY [INFO] ALLOWED {MAIL}") + entry(CONNECT), DENIED
+    ),
     "a full window that reaches back": logged(entry(LAUNCH, -1) * WINDOW + entry(REFUSE)),
     "a denial of the probe beside one of another program": logged(entry(CURL) + entry(CONNECT), DENIED),
     "nothing was logged before": but(before=ran()),
@@ -170,6 +173,7 @@ OPEN = {
     ),
     "what was logged before cannot be read": (but(before=ran(exit=1, stderr="Error:   × transport")), "transport"),
     "only another program was denied": (logged(entry(CURL), DENIED), "another program alone: "),
+    "the log is cut": (logged(OLD + entry(LAUNCH), later=ALLOW + ALLOW[:30]), "in the middle of a line"),
     "the log's clock is slow": (
         logged(OLD + entry(REFUSE, after=-7), later=entry(REACHED, after=-5)),
         "by its own clock",

@@ -62,7 +62,18 @@ OPEN = {
     "no placement": (but(delegation=replace(GOOD.delegation, receiver_audit=unread())), "no placement"),
     "the placement of another notice": (but(delegation=replace(GOOD.delegation, receiver_audit=OTHER)), "no placement"),
     "written in the second of the start": (started("2026-11-29T12:00:00Z"), "no notice is younger"),
-    "the container was restarted since": (started("2026-11-29T13:00:00Z"), "no notice is younger"),
+    "the container was restarted since": (
+        replace(started("2026-11-29T13:00:00Z"), names=replace(GOOD.names, ended="2026-11-29T14:00:00.000Z")),
+        "no notice is younger",
+    ),
+    "a clock that was set back since it was written": (
+        but(names=replace(GOOD.names, ended="2026-11-29T11:30:00.000Z")),
+        "the clock was set back",
+    ),
+    "more containers than were described": (
+        but(boxes=replace(GOOD.boxes, ids=ran("".join(f"c{number}\n" for number in range(9))))),
+        "9 containers",
+    ),
     "never started": (started("0001-01-01T00:00:00Z", "created"), "created"),
     "no time of start": (started(""), "no known time"),
     "not running now": (started("2026-11-29T11:00:00Z", "exited"), "exited"),

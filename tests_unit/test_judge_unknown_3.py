@@ -76,7 +76,9 @@ HOLDS = {
     "the source is the lane by its real path": replace(
         but(inspected=(box("/data/peer"),), real={LANE: "/data/peer", "/data/peer": "/data/peer"})
     ),
-    "a supervisor beside the workload": but(inspected=(box(), box(role="supervisor", destination="/x"))),
+    "a supervisor beside the workload": but(
+        containers=ran("c1\nc2\n"), inspected=(box(), box(role="supervisor", destination="/x"))
+    ),
     "exec reports late trouble after the answer": but(peer=replace(DENIED, exit=1, stderr="Error:   × streams")),
 }
 BROKEN = {
@@ -99,7 +101,7 @@ OPEN = {
     "the lane is not mounted": (but(inspected=(box(destination="/opt/amap/lanes/inbox"),)), "0 of its 1"),
     "another member's lane is mounted": (but(inspected=(box("/home/instances/beta/peer"),)), "beta/peer"),
     "A21 another sandbox's container": (but(inspected=(box(sandbox_id="id-2"),)), "0 of its 0"),
-    "A21 two containers with the lane": (but(inspected=(box(), box())), "2 of its 2"),
+    "A21 two containers with the lane": (but(containers=ran("c1\nc2\n"), inspected=(box(), box())), "2 of its 2"),
     "A23 no container at all": (but(containers=ran(""), inspected=()), "0 of its 0"),
     "the container cannot be described": (but(inspected=(ran("[]x"),)), "could not be read"),
     "the policy still lists the lane": (but(policy=ran(POLICY.format(more=", /opt/amap/lanes/peer"))), "peer read"),

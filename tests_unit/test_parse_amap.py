@@ -217,6 +217,7 @@ def test_lister_rows() -> None:
     assert first == lister.Row(7, "/tmp/cc-socks/7.sock", "/sandbox/.claude/sessions/7.x.key")
     assert (first.ready, second.ready) == (True, False)
     assert lister.rows("") == ()
+    assert lister.rows("claude - - 7 /a /b more 9\n") == (lister.Row(7, "/a", "/b"),)
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,10 @@ class Boxes:
             return Unreadable(self.ids.said)
         if not self.described:
             return Unreadable("no container bears this sandbox's id (is another container context in use?)")
+        if len(named := set(self.ids.stdout.split())) != len(self.described):
+            return Unreadable(
+                f"{len(named)} containers bear this sandbox's id, and {len(self.described)} were described"
+            )
         found: list[containers.Container] = []
         for ran in self.described:
             read = containers.containers(ran.stdout) if ran.ok else Unreadable(ran.said)

@@ -148,14 +148,14 @@ def control_part(seen: Seen) -> Part:
 def refused(seen: Seen) -> Part:
     """Any client error will do, since one denial has several; but the call must have been made."""
     name, want, records = f"the call to {MAIL} fails", "any client error", (seen.call.record, seen.log.record)
-    if opened := [one for one in lines_about_it(seen, ALLOWED) if one.port != DNS]:
+    if opened := [one for one in lines_about_it(seen, ALLOWED) if not by_name_alone(one)]:
         return decided(name, False, want, opened[-1].line, *records)
     answer = probes.answer(seen.call)
     if isinstance(answer, Unreadable):
         return unknown(name, want, answer, *records)
     said = f"{answer.get('error') or 'no error'} {answer.get('errno') or ''} {answer.get('text') or ''}".strip()
     if answer.get("reached") is True:
-        if answer.get("status") == FORBIDDEN and any(one.port != DNS for one in lines_about_it(seen, DENIED)):
+        if answer.get("status") == FORBIDDEN and not all(map(by_name_alone, lines_about_it(seen, DENIED))):
             return decided(name, True, want, "HTTP status 403, which the log calls a denial", *records)
         return decided(name, False, want, f"it was reached, HTTP status {answer.get('status')}", *records)
     if not was_made(seen.call):
@@ -175,6 +175,11 @@ def lines_about_it(seen: Seen, actions: tuple[str, ...]) -> list[logs.NetEvent]:
     """The call's own lines, in the log as it was awaited and in the one read after the control."""
     both = (seen.log, seen.control_log)
     return [event for log in both for event in events(log, seen.before, MAIL, seen.call, actions)]
+
+
+def by_name_alone(event: logs.NetEvent) -> bool:
+    """That a name was looked up, or was not, is no connection."""
+    return event.port == DNS or event.kind == "DNS"
 
 
 def of_the_probe(event: logs.NetEvent) -> bool:
@@ -206,6 +211,8 @@ def logged(seen: Seen) -> Part:
         return unknown(name, want, "the log is empty or not in the known form", *records)
     if len(entries) >= WINDOW and entries[0].epoch >= since:
         return unknown(name, want, f"the last {WINDOW} lines do not reach back to the call", *records)
+    if cut_off(seen.control_log if seen.control_log.ok else seen.log):
+        return unknown(name, want, "the log ends in the middle of a line", *records)
     if odd := unread(seen.log, since) or unread(seen.control_log, since):
         return unknown(name, want, f"a line about it that could not be read: {odd[0][:200]}", *records)
     later = {*entries, *logs.entries(seen.control_log.stdout)} - {*logs.entries(seen.before.stdout)}
@@ -213,6 +220,12 @@ def logged(seen: Seen) -> Part:
         return unknown(name, want, "the log has no line at all since the call, by its own clock", *records)
     old = logs.about(logs.network(seen.log.stdout), MAIL)
     return decided(name, False, want, f"{len(entries)} lines, none of them; older ones about it: {len(old)}", *records)
+
+
+def cut_off(log: Ran) -> bool:
+    """A last line that nothing ends and that is no entry: there may have been more."""
+    last = log.stdout.rpartition("\n")[2]
+    return bool(last) and last in logs.unparsed(log.stdout)[-1:]
 
 
 def unread(log: Ran, since: float) -> list[str]:

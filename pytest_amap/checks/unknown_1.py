@@ -125,7 +125,9 @@ def younger(seen: Seen) -> Part:
     if box.status != "running" or not started or not written:
         said = f"container {box.status}, started {box.started_at or 'at no known time'}, written {placement.ts}"
         return unknown(name, want, said, *records)
-    said = f"written {written}, started {started} (UTC)"
+    said, now = f"written {written}, started {started} (UTC)", instants.second(seen.names.ended)
+    if max(written, started) > now:
+        return unknown(name, want, f"{said}, but it is {now} only: the clock was set back", *records)
     if written > started:
         return decided(name, True, want, said, *records)
     return unknown(name, want, f"{said}: no notice is younger than {receiver}'s start; run --from-step 7", *records)

@@ -134,7 +134,7 @@ def mounted(seen: Seen, looks: Looks) -> Part:
     name, want = "the peer lane is mounted in the probe's own container", f"{seen.lane} at {PEER}"
     records = (looks.containers.record, *(ran.record for ran in looks.inspected))
     boxes = [box for ran in looks.inspected for box in read(ran)]
-    if not looks.containers.ok or len(boxes) != len(looks.inspected):
+    if not looks.containers.ok or not len(boxes) == len(looks.inspected) == len(set(looks.containers.stdout.split())):
         said = next((ran.said for ran in (looks.containers, *looks.inspected) if not ran.ok), "no description")
         return unknown(name, want, f"the containers could not be read ({said})", *records)
     workloads = containers.workloads(boxes, seen.made.id, seen.label_prefix)

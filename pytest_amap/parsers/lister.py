@@ -25,15 +25,15 @@ class Row:
 
 
 def rows(text: str) -> tuple[Row, ...] | Unreadable:
-    """The rows whose first word is `claude`; the daemon ignores the others, and so does this."""
+    """The rows whose first word is `claude`; the daemon ignores the others and a row's further words, as this does."""
     read = []
     for line in text.split("\n"):
         fields = line.split()
         if not fields or fields[0] != "claude":
             continue
-        if len(fields) != 6 or not _PID.fullmatch(fields[3]) or not all(map(_path_or_dash, fields[4:])):
+        if len(fields) < 6 or not _PID.fullmatch(fields[3]) or not all(map(_path_or_dash, fields[4:6])):
             return Unreadable(f"expected a row of six fields, process, socket and key last, saw {shown(line)}")
-        socket, key = (None if field == "-" else field for field in fields[4:])
+        socket, key = (None if field == "-" else field for field in fields[4:6])
         read.append(Row(int(fields[3]), socket, key))
     return tuple(read)
 

@@ -13,7 +13,9 @@ _ENTRY = re.compile(
     r"\[(?P<epoch>[0-9]{1,12}\.[0-9]{1,9})\] \[(?P<source>\w+)\s*\] \[(?P<level>\w+)\s*\]"
     r" \[(?P<target>[^\]]+)\] (?P<message>.*)"
 )
-_DECISION = re.compile(r"[A-Z][A-Z0-9_]*:[A-Z][A-Z0-9_]* (?:\[\w+\] )?(?P<action>ALLOWED|DENIED|BLOCKED)(?P<rest> .*|)")
+_DECISION = re.compile(
+    r"(?P<kind>[A-Z][A-Z0-9_]*):[A-Z][A-Z0-9_]* (?:\[\w+\] )?(?P<action>ALLOWED|DENIED|BLOCKED)(?P<rest> .*|)"
+)
 _BINARY = re.compile(r"(?P<binary>/.*?)(?:\((?P<pid>[0-9]{1,10})\))?", re.ASCII)
 _TARGET = re.compile(
     r"(?:https?://)?(?:(?P<name>[A-Za-z0-9_.-]{1,253})|\[(?P<v6>[0-9A-Fa-f:.]{2,45})\])(?::(?P<port>[0-9]{1,5}))?"
@@ -42,13 +44,14 @@ class Entry:
 
 @dataclass(frozen=True)
 class NetEvent:
-    """One decision.
+    """One decision; `kind` is its class, such as NET or DNS.
 
     `host` is in lower case without a final dot; empty where the line's target was not understood. `port`, `binary`,
     `pid` and `policy` are None where the line has none; a DNS refusal names no binary.
     """
 
     epoch: float
+    kind: str
     action: str
     host: str
     port: int | None
@@ -90,7 +93,7 @@ def network(text: str) -> tuple[NetEvent, ...]:
     for line, entry in _read(text):
         found = _DECISION.fullmatch(entry.message) if entry else None
         if entry and found:
-            read.append(_event(entry, found["action"], found["rest"], line))
+            read.append(_event(entry, found, line))
     return tuple(read)
 
 
@@ -131,8 +134,9 @@ def _read(text: str) -> list[tuple[str, Entry | None]]:
     return read
 
 
-def _event(entry: Entry, action: str, rest: str, line: str) -> NetEvent:
+def _event(entry: Entry, decision: re.Match[str], line: str) -> NetEvent:
     """`[METHOD ]TARGET` or `BINARY[(PID)] -> TARGET`, then the bracketed notes."""
+    rest = decision["rest"]
     noted = _NOTES.search(rest)
     details, notes = (rest[: noted.start()], rest[noted.start() :]) if noted else (rest, "")
     before, arrow, target = details.strip().rpartition(" -> ")
@@ -142,7 +146,8 @@ def _event(entry: Entry, action: str, rest: str, line: str) -> NetEvent:
     policy = _POLICY.search(notes)
     return NetEvent(
         epoch=entry.epoch,
-        action=action,
+        kind=decision["kind"],
+        action=decision["action"],
         host=host,
         port=port,
         binary=binary["binary"] if binary else None,
