@@ -187,6 +187,13 @@ def test_a_long_text_is_cut_and_says_so() -> None:
         ("a\n\tb", "a b"),
         ("a && <b>", "a &amp;&amp; &lt;b&gt;"),
         ("\\|", "\\\\\\|"),
+        ("## Pass criteria", "\\## Pass criteria"),
+        ("#12", "#12"),
+        ("- x", "\\- x"),
+        ("-1", "-1"),
+        ("1. x", "1\\. x"),
+        ("1.2", "1.2"),
+        ("---", "\\---"),
     ],
 )
 def test_inline(text: str, want: str) -> None:

@@ -169,3 +169,8 @@ def test_the_letter_of_an_outcome(outcome: Outcome, failed: bool, want: tuple[st
 
 def test_ascii_twins() -> None:
     assert ascii_only("“a” — b… ×") == '"a" - b... \\xd7'
+
+
+def test_nothing_of_a_run_moves_the_cursor() -> None:
+    lines = summary(run_of(head="\x1b[2J"), 80, Places(evidence="e"))
+    assert "head: \\x1b[2J" in [line.text for line in lines]

@@ -11,12 +11,16 @@ LINE = 1500
 CELL = 400
 
 _ACTIVE = re.compile(r"[\\`*\[\]|~]|(?<!\w)_|_(?!\w)")
+_BLOCK = re.compile(r"\d{1,9}(?=[.)](?:\s|$))|(?=(?:#{1,6}|[+-])(?:\s|$)|[=-]+\s*$)")
+"""What would begin a list, a heading or a rule where the text stands at the beginning of its line or list item."""
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 def inline(text: str, limit: int = LINE) -> str:
     """The text on one line with nothing in it that Markdown or HTML would act on (links, images, tags, cells)."""
-    return _ACTIVE.sub(lambda match: "\\" + match[0], one_line(text, limit)).translate(_ENTITIES)
+    plain = _ACTIVE.sub(lambda match: "\\" + match[0], one_line(text, limit))
+    begin = _BLOCK.match(plain)
+    return (f"{begin[0]}\\{plain[begin.end() :]}" if begin else plain).translate(_ENTITIES)
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

@@ -60,7 +60,7 @@ def status(outcome: Outcome, failed: bool) -> Status:
 
 def ascii_only(text: str) -> str:
     """The text for a terminal of any locale; what is not ASCII becomes an escape, dashes and quotes their twins."""
-    return text.translate(_TYPOGRAPHIC).encode("ascii", "backslashreplace").decode("ascii")
+    return visible(text).translate(_TYPOGRAPHIC).encode("ascii", "backslashreplace").decode("ascii")
 
 
 def summary(run: RunResult, width: int, places: Places) -> list[Line]:
@@ -74,7 +74,7 @@ def summary(run: RunResult, width: int, places: Places) -> list[Line]:
         if place:
             lines.append(Line(visible(f"{name}: {place}")))
     if places.evidence and run.head:
-        lines.append(Line(f"head: {run.head}"))
+        lines.append(Line(ascii_only(f"head: {run.head}")))
     return [*lines, *([] if run.replay_of else _next(run, places, width)), _last(run, width)]
 
 
