@@ -113,10 +113,10 @@ def files(run: Run, config: pytest.Config) -> None:
 
 
 def written(run: Run, config: pytest.Config) -> list[Path]:
-    """Every file this session wrote so far, the person's own --junitxml and --html included."""
+    """Every file this session wrote so far, those that the person asked pytest for included."""
     assert run.evidence is not None
     own = [run.evidence.root / record for record in run.evidence.records]
-    asked = [asked_for(config, name) for name in ("xmlpath", "htmlpath")]
+    asked = [asked_for(config, name) for name in ("xmlpath", "htmlpath", "log_file", "debug")]
     pages = [run.evidence.folder / page_plugin.NAME, *(path for path in asked if path)]
     return [path for path in [*own, *pages] if path.is_file()]
 
