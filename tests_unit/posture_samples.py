@@ -11,7 +11,7 @@ from request_samples import ran, read
 
 from pytest_amap.checks.unknown_6 import Seen
 from pytest_amap.host.posture_files import GatewayFiles
-from pytest_amap.observations import Ran, Stat
+from pytest_amap.observations import Ran, Read, Stat
 
 TOML = """\
 [openshell]
@@ -45,12 +45,20 @@ LISTENS = "LISTEN 0      128    127.0.0.1:17670    0.0.0.0:*\n"
 KEY = Stat("/home/u/.config/openshell/gateways/openshell/mtls/tls.key", "file", "600", 1000, 1000)
 
 
+BEFORE = "2026-11-29T10:00:00.000Z"
+"""An hour before the gateway started."""
+
+
+def toml(text: str, path: str = "/home/u/.config/openshell/gateway.toml") -> Read:
+    return replace(read(text, path), mtime=BEFORE)
+
+
 def listing(*boxes: dict[str, str], token: str = "") -> Ran:
     return ran(json.dumps({"sandboxes": list(boxes), "next_page_token": token}))
 
 
 GOOD = Seen(
-    files=GatewayFiles(read(TOML, "/home/u/.config/openshell/gateway.toml"), "the user's configuration folder"),
+    files=GatewayFiles(toml(TOML), "the user's configuration folder"),
     unit=ran(UNIT),
     preflight=ran(),
     status=ran(STATUS),
@@ -72,4 +80,4 @@ def but(**changes: Any) -> Seen:
 
 
 def with_toml(text: str, **overrides: str) -> Seen:
-    return but(files=replace(GOOD.files, toml=read(text, GOOD.files.toml.path), overrides=overrides))
+    return but(files=replace(GOOD.files, toml=toml(text), overrides=overrides))

@@ -8,10 +8,11 @@ from dataclasses import replace
 
 import pytest
 from container_samples import box
-from posture_samples import GOOD, INFO, KEY, LISTENS, STATUS, TOML, but, listing, with_toml
-from request_samples import ran, unread
+from posture_samples import GOOD, INFO, KEY, LISTENS, STATUS, TOML, UNIT, but, listing, with_toml
+from request_samples import ran, read, unread
 
-from pytest_amap.checks.unknown_6 import OTHERS, PAGES, STATEMENT, Seen, judge
+from pytest_amap.checks.gateway_files import OTHERS
+from pytest_amap.checks.unknown_6 import PAGES, STATEMENT, Seen, judge
 from pytest_amap.failures import StepRefused
 from pytest_amap.observations import Ran, build, plain, referring
 from pytest_amap.steps import gateway as gateway_step
@@ -36,6 +37,11 @@ def toml(old: str, new: str) -> Seen:
     return with_toml(TOML.replace(old, new))
 
 
+def changed_at(time: str, unit: str = UNIT) -> Seen:
+    """GOOD, its gateway started at 11:00:00 UTC."""
+    return but(unit=ran(unit), files=replace(GOOD.files, toml=replace(GOOD.files.toml, mtime=time)))
+
+
 def docker(line: str) -> Seen:
     return toml("[openshell.drivers.docker]\n", f"[openshell.drivers.docker]\n{line}\n")
 
@@ -44,6 +50,7 @@ def status(text: str, exit: int = 0) -> Seen:
     return but(status=ran(text, exit=exit))
 
 
+NEWER = "2026-11-29T11:00:01.000Z"
 AT_HOME = ("https://127.0.0.1:17670", "https://host.openshell.internal:17670", "https://[::1]:17670/")
 ELSEWHERE = (
     "https://gateway.example:17670",
@@ -78,6 +85,9 @@ HOLDS = {
     "this deployment's own alias": replace(docker('grpc_endpoint = "https://h:17670"'), alias="h"),
     "another driver's endpoint": with_toml(TOML + f"[openshell.drivers.podman]\ngrpc_endpoint = '{ELSEWHERE[0]}'\n"),
     "a rootless Docker's socket": docker('socket_path = "/run/user/1000/docker.sock"'),
+    "a file of the second of the start": changed_at("2026-11-29T11:00:00.900Z"),
+    "a newer file of a service that does not run": changed_at(NEWER, UNIT.replace("=active", "=inactive")),
+    "a start in a zone that letters do not tell": changed_at(NEWER, UNIT.replace("UTC", "CST")),
     "the driver's own name for itself": but(
         info=ran(INFO.replace('"docker"', '"docker", "capabilities": {"driver_name": "Docker engine"}'))
     ),
@@ -169,6 +179,11 @@ OPEN = {
     "a wrong file that may not be the gateway's": (
         but(files=replace(with_toml("").files, undecided=("x.conf: EACCES",))),
         "may win over it unseen",
+    ),
+    "a file that was changed after the start": (changed_at(NEWER), "restart it"),
+    "an environment file that was changed after the start": (
+        but(files=replace(GOOD.files, environment=replace(read("", "/gateway.env"), mtime=NEWER))),
+        "gateway.env is of",
     ),
     "an override of nothing": (with_toml(TOML, OPENSHELL_BIND_ADDRESS=""), "set to nothing"),
     "an endpoint of nothing": (docker('grpc_endpoint = ""'), "set to nothing"),

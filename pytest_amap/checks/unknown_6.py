@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from pytest_amap.checks import gateway_files
 from pytest_amap.commands import Command, Look, Planned, unrecorded
 from pytest_amap.host import gateway_keys, posture_files, service_files
 from pytest_amap.host.process import ambient_selectors
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from pytest_amap.host.lab import Lab
 
 STATEMENT = "the operator states what files cannot show"
-OTHERS = "other settings of the gateway"
 PAGES = 50
 
 
@@ -52,7 +52,7 @@ def commands(lab: Lab, toml: str) -> dict[str, Command]:
     systemctl = ("systemctl", "--user")
     show = (*systemctl, "show", service_files.SERVICE, "-p", ",".join(units.PROPERTIES))
     return {
-        "unit": unrecorded("the gateway's service", show, seconds),
+        "unit": replace(unrecorded("the gateway's service", show, seconds), env=(("TZ", "UTC"),)),
         "manager": unrecorded("what every service is started with", (*systemctl, "show-environment"), seconds),
         "preflight": unrecorded("preflight", (lab.commands.gateway, "config", "preflight", "--path", toml), seconds),
         "status": lab.commands.plain("status", label="gateway status"),
@@ -141,52 +141,12 @@ def next_page(ran: Ran) -> str:
 
 def judge(seen: Seen) -> list[Part]:
     return [
-        *settings(seen),
-        more_settings(seen),
-        overriding(seen),
+        *gateway_files.judge(seen),
         *live(seen),
         others(seen),
         credentials(seen),
         statement(seen),
     ]
-
-
-def settings(seen: Seen) -> Iterable[Part]:
-    records = (seen.files.toml.record, seen.files.environment.record if seen.files.environment else "")
-    for finding in seen.files.findings(seen.port, seen.alias):
-        name = f"gateway settings: {finding.name}"
-        if finding.state is gateway_settings.State.UNREADABLE:
-            yield unknown(name, finding.expected, finding.seen, *records)
-        elif seen.files.hidden and not finding.ok:
-            yield unknown(name, finding.expected, f"{finding.seen}, while something may win over it unseen", *records)
-        else:
-            yield decided(name, finding.ok, finding.expected, finding.seen, *records)
-
-
-def more_settings(seen: Seen) -> Part:
-    """What the posture does not rest on is named, so that no setting changes unseen; the operator reads it."""
-    want = "each one is named"
-    file = seen.files.file
-    records = (seen.files.toml.record, seen.unit.record)
-    if isinstance(file, Unreadable):
-        return unknown(OTHERS, want, file, *records)
-    return decided(OTHERS, True, want, "; ".join(seen.files.others()) or "none", *records)
-
-
-def overriding(seen: Seen) -> Part:
-    """A setting of the file holds only where nothing that wins over it is hidden. Whether the service runs is not
-    asked here: without a user bus its files tell what it is started with, and that is no broken gateway."""
-    name, want = "what overrides the gateway's file", "all that may override it can be read"
-    beside = [ran.record for ran in (seen.files.environment, seen.manager) if ran is not None]
-    records = (seen.unit.record, *beside)
-    if seen.files.hidden:
-        return unknown(name, want, "; ".join(seen.files.hidden), *records)
-    read = units.unit(seen.unit.stdout) if seen.unit.ok else Unreadable(seen.unit.said)
-    bus = " (set XDG_RUNTIME_DIR, or log in as this user)" if units.without_bus(seen.unit.stderr) else ""
-    service = f"its service is not known: {read.why}{bus}" if isinstance(read, Unreadable) else f"service {read.state}"
-    drop_ins = f"; drop-ins {', '.join(seen.files.drop_ins)}" if seen.files.drop_ins else ""
-    said = f"the file is {seen.files.how}: {seen.files.toml.path}; {service}{drop_ins}"
-    return decided(name, True, want, said, *records)
 
 
 def live(seen: Seen) -> Iterable[Part]:

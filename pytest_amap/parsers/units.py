@@ -1,6 +1,6 @@
 """The gateway's service as `systemctl --user` tells it, and what its argv and environment select.
 
-Ask for `-p` and `PROPERTIES`.
+Ask for `-p` and `PROPERTIES`, with TZ=UTC, since a zone's letters do not tell which zone it is.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from . import Unreadable, shown
 from .environment_files import NAME
@@ -29,6 +29,7 @@ PLACES = ("XDG_CONFIG_HOME", "HOME")
 _FILE = re.compile(r"(?P<path>\S.*?) \(ignore_errors=(?P<optional>yes|no)\)")
 _ASSIGNMENT = re.compile(rf"(?P<name>{NAME.pattern})=(?P<value>.*)", re.ASCII)
 _VARIABLE = re.compile(rf"\$(?:\$|\{{({NAME.pattern})\}})", re.ASCII)
+_STAMP = re.compile(r"[A-Z][a-z]{2} (?P<day>\d{4}-\d{2}-\d{2}) (?P<time>\d{2}:\d{2}:\d{2}) UTC", re.ASCII)
 _LIMIT = 64 * 1024
 
 
@@ -47,7 +48,13 @@ class Unit:
     state: str
     active_since: str
     unset: tuple[str, ...] = ()
-    doubts: tuple[str, ...] = field(default=())
+    doubts: tuple[str, ...] = ()
+
+    @property
+    def since(self) -> str:
+        """`active_since` in ISO 8601; "" where systemd gave no time in UTC, or the service does not run."""
+        found = _STAMP.fullmatch(self.active_since)
+        return f"{found['day']}T{found['time']}Z" if found and self.state == "active" else ""
 
 
 def unit(stdout: str) -> Unit | Unreadable:

@@ -52,6 +52,7 @@ def main(python: str) -> int:
     sabotage.bind_environment()
     if sabotage.gateway_runs():
         daemon.start()
+        layout.STARTED.touch()
     sabotage.spoil()
     watch.start()
     for record in sandboxes.everything():

@@ -333,6 +333,7 @@ GATEWAY = (
     Fault("gateway-mtls-off", "gateway.toml asks no client for a certificate", _U6_FAIL),
     Fault("gateway-reached-elsewhere", "gateway.toml sends sandboxes' supervisors to another host", _U6_FAIL),
     Fault("gateway-podman-socket", "gateway.toml gives the Docker driver Podman's socket", _U6_FAIL),
+    Fault("gateway-file-newer", "gateway.toml was edited, and the gateway not started again", _U6_UNKNOWN),
     Fault("gateway-other-setting", "gateway.toml has a setting that the posture does not rest on", _pass("unknown_6")),
     Fault("gateway-setting-misplaced", "enable_bind_mounts stands in another table", _U6_FAIL),
     Fault("gateway-schema-string", 'the schema version is the string "2"', _U6_FAIL),

@@ -14,6 +14,7 @@ ENGINE = RUN / "engine"
 BIN = RUN / "bin"
 CONTROL = RUN / "control"
 FAULTS = RUN / "faults.json"
+STARTED = RUN / "gateway-started"
 SIBLINGS = ("amap-router-local", "amap-connector-claude", "amap-spec")
 
 DISK = RUN / "host"

@@ -10,7 +10,6 @@ import shlex
 import socket
 import sys
 from datetime import UTC, datetime
-from pathlib import Path
 
 from .. import layout
 from ..sabotage import service as sabotage
@@ -88,5 +87,7 @@ def _answers() -> bool:
 
 
 def _since() -> str:
-    """When this world booted, and its gateway with it."""
-    return datetime.fromtimestamp(Path(layout.FAULTS).stat().st_mtime, UTC).strftime("%a %Y-%m-%d %H:%M:%S UTC")
+    """When the gateway started; empty where it did not."""
+    if not layout.STARTED.exists():
+        return ""
+    return datetime.fromtimestamp(layout.STARTED.stat().st_mtime, UTC).strftime("%a %Y-%m-%d %H:%M:%S UTC")

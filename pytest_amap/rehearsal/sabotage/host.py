@@ -26,6 +26,8 @@ def restore() -> None:
         _ENVIRONMENT.unlink(missing_ok=True)
     for path in layout.TLS.glob("*.key"):
         path.chmod(0o600)
+    if layout.GATEWAY_TOML.exists():
+        os.utime(layout.GATEWAY_TOML)  # before the gateway's start, whatever a fault made of it
     service.restore()
 
 
@@ -52,6 +54,15 @@ def edit() -> None:
     store.text(layout.GATEWAY_TOML, text, 0o600)
     for name in addresses:
         store.text(_ENVIRONMENT, f"OPENSHELL_BIND_ADDRESS={ADDRESSES[name]}:{layout.GATEWAY_PORT}\n", 0o600)
+    _date(layout.GATEWAY_TOML, _ENVIRONMENT)
+
+
+def _date(*paths: Path) -> None:
+    """The gateway shall seem to have read what a fault wrote, save where the fault is that it has not."""
+    if layout.STARTED.exists():
+        at = layout.STARTED.stat().st_mtime + (3600 if "gateway-file-newer" in planted.everything() else 0)
+        for path in filter(Path.exists, paths):
+            os.utime(path, (at, at))
 
 
 def bind_environment() -> None:
@@ -111,6 +122,7 @@ FILES: dict[str, Callable[[str], str]] = {
     "gateway-podman-socket": _replace(
         "enable_bind_mounts = true", 'enable_bind_mounts = true\nsocket_path = "/run/podman/podman.sock"'
     ),
+    "gateway-file-newer": _append("# edited after the gateway had read it"),
     "gateway-other-setting": _replace(_GATEWAY_TABLE, f"{_GATEWAY_TABLE}\nenable_websocket_tunnel = true"),
     "gateway-unauthenticated": _append("[openshell.gateway.auth]\nallow_unauthenticated_users = true"),
     "gateway-setting-misplaced": lambda text: text.replace("enable_bind_mounts = true\n", "").replace(
