@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 PAYLOAD = Path(__file__).resolve().parents[2] / "kit" / "payload"
-SHELLS = [path for path in map(shutil.which, ("dash", "bash")) if path]
+SHELLS = [words for words in (("dash",), ("bash",), ("busybox", "sh")) if shutil.which(words[0])]
 REQUIRED = ("AMAP_INBOX_DIR", "AMAP_PEER_DIR", "AMAP_OUTBOX_DIR", "HOME")
 
 DAEMON = 'env | grep ^AMAP_DELIVERY_ | sort > "$LOG/daemon-env.part"; mv "$LOG/daemon-env.part" "$LOG/daemon-env"\n'
@@ -32,7 +32,7 @@ INSTANT_SLEEP = 'echo "$1" >> "$LOG/sleeps"; [ "$1" = 0.1 ] && exec /bin/sleep 0
 class Bench:
     """A payload directory with amap-main and stand-ins, and the environment of a sandbox."""
 
-    shell: str
+    shell: tuple[str, ...]
     root: Path
     environment: dict[str, str] = field(default_factory=dict)
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
@@ -59,13 +59,15 @@ class Bench:
         return self.root / "log"
 
     def program(self, name: str, body: str) -> None:
+        if self.shell[0] == "busybox" and name in ("path/sleep", "path/date"):
+            pytest.skip("busybox runs its own")
         path = self.root / name
         path.write_text(f"#!/bin/sh\n{body}")
         path.chmod(0o755)
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
-            [self.shell, str(self.root / "payload" / "amap-main"), *arguments],
+            [shutil.which(self.shell[0]) or "", *self.shell[1:], str(self.root / "payload" / "amap-main"), *arguments],
             env=self.environment,
             stdin=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -104,7 +106,7 @@ def alive(pid: int) -> bool:
         return False
 
 
-@pytest.fixture(params=SHELLS, ids=os.path.basename)
+@pytest.fixture(params=SHELLS, ids=" ".join)
 def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
     made = Bench(request.param, tmp_path)
     yield made
@@ -207,31 +209,153 @@ def test_daemon_and_claude_are_no_relatives_and_the_daemon_is_stopped_last(bench
     assert not alive(daemon)
 
 
-@pytest.mark.parametrize("name", ["TERM", "HUP", "INT"])
-def test_a_signal_reaches_claude_and_the_exit_waits_for_both(bench: Bench, name: str) -> None:
-    # A background job of sh starts with INT ignored, and sh cannot trap what it inherited as ignored; claude itself
-    # installs its handlers, so the stand-in is Python.
-    bench.program(
-        "path/claude",
-        UNTIL.format("daemon-pid")
-        + f"""exec python3 -c '
+# A background job of sh starts with INT and QUIT ignored, and sh cannot trap what it inherited as ignored; claude
+# installs its own handlers, so the stand-in is Python.
+LEAVING = """exec python3 -c '
 import os, signal, sys, time
-def leave(*_):
+def leave(number, frame):
     time.sleep(0.2)
-    open(os.environ["LOG"] + "/got", "w").write("{name}")
-    sys.exit(3)
-signal.signal(signal.SIG{name}, leave)
+    open(os.environ["LOG"] + "/got", "a").write(signal.Signals(number).name + " ")
+    if len(open(os.environ["LOG"] + "/got").read().split()) >= int(os.environ["PATIENCE"]): sys.exit(3)
+for name in ("TERM", "HUP", "INT", "QUIT"):
+    signal.signal(getattr(signal, "SIG" + name), leave)
 open(os.environ["LOG"] + "/ready", "w").write("yes")
 while True: time.sleep(0.05)
-'\n""",
-    )
+'
+"""
+SIGNALS = ("TERM", "HUP", "INT", "QUIT")
+
+
+@pytest.mark.parametrize("name", SIGNALS)
+def test_a_signal_reaches_claude_and_the_exit_waits_for_both(bench: Bench, name: str) -> None:
+    bench.environment["PATIENCE"] = "1"
+    bench.program("path/claude", UNTIL.format("daemon-pid") + LEAVING)
     process = bench.start()
     bench.wait_for("ready")
     process.send_signal(getattr(signal, f"SIG{name}"))
     process.communicate(timeout=20)
     assert process.returncode == 3
-    assert bench.wait_for("got") == name
+    assert bench.wait_for("got") == f"SIG{name} "
     assert bench.wait_for("released") == "released\n"
+
+
+@pytest.mark.parametrize("name", SIGNALS)
+def test_a_signal_to_the_whole_group_leaves_nothing_running(bench: Bench, name: str) -> None:
+    """Claude may get it twice: as one of the group, and forwarded."""
+    bench.environment["PATIENCE"] = "1"
+    bench.program("path/claude", UNTIL.format("daemon-pid") + LEAVING)
+    process = bench.start()
+    bench.wait_for("ready")
+    daemon = int(bench.wait_for("daemon-pid"))
+    os.killpg(process.pid, getattr(signal, f"SIG{name}"))
+    process.communicate(timeout=20)
+    assert process.returncode == 3
+    assert not alive(daemon)
+    assert members(process.pid) == []
+
+
+def members(group: int) -> list[int]:
+    """The living processes of a group."""
+    found = []
+    for directory in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (directory / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if fields[0] != "Z" and int(fields[2]) == group:
+            found.append(int(directory.name))
+    return found
+
+
+def test_a_claude_that_takes_its_time_gets_each_signal_and_is_waited_for(bench: Bench) -> None:
+    bench.environment["PATIENCE"] = "3"
+    bench.program("path/claude", UNTIL.format("daemon-pid") + LEAVING)
+    process = bench.start()
+    bench.wait_for("ready")
+    for count in (1, 2, 3):
+        process.send_signal(signal.SIGTERM)
+        deadline = time.monotonic() + 10
+        while bench.wait_for("got").count("SIGTERM") < count:
+            assert time.monotonic() < deadline, f"signal {count} did not come"
+            time.sleep(0.01)
+    process.communicate(timeout=20)
+    assert process.returncode == 3
+
+
+@pytest.mark.parametrize(
+    ("body", "status"), [("exit 255\n", 255), ("kill -KILL $$\n", 137), ("kill -TERM $$\n", 143), ("exit 0\n", 0)]
+)
+def test_any_status_of_claude_is_the_exit_status(bench: Bench, body: str, status: int) -> None:
+    bench.program("path/claude", body)
+    assert bench.run()[0] == status
+
+
+def test_values_with_spaces_and_signs_stay_whole(bench: Bench) -> None:
+    home = bench.root / "my home; $(touch no) *"
+    home.mkdir()
+    bench.environment |= {
+        "HOME": str(home),
+        "AMAP_INBOX_DIR": "/lanes/in box",
+        "AMAP_OUTBOX_DIR": "/lanes/$HOME/`id`",
+        "AMAP_SELF_ADDRESS": "alpha  beta@agents.example.org",
+        "OTHER": "two\nAMAP_DELIVERY_MAIL_CLAIM=/lines\nAMAP_DELIVERY_$(touch no)=x",
+        "AMAP_DELIVERY_X": "a\nb=c",
+        "CDPATH": str(bench.root),
+    }
+    bench.program("payload/inbox-delivery", DAEMON + RELEASING)
+    bench.program("path/claude", UNTIL.format("daemon-env"))
+    assert bench.run()[0] == 0
+    found = dict(line.split("=", 1) for line in bench.wait_for("daemon-env").splitlines() if "touch" not in line[:40])
+    assert found["AMAP_DELIVERY_MAIL_NOTICE_DIR"] == "/lanes/in box/notices"
+    assert found["AMAP_DELIVERY_MAIL_CLAIM"] in (f"{home}/.claude/connector/claims/mail.amap-consumer.json", "/lines")
+    assert found["AMAP_DELIVERY_STATE_DIR"] == f"{home}/.claude/connector/delivery-state"
+    assert found["AMAP_DELIVERY_OUTCOME_DIR"] == "/lanes/$HOME/`id`/ext/claude-code/outcomes"
+    assert found["AMAP_DELIVERY_SELF"] == "alpha  beta@agents.example.org"
+    assert "AMAP_DELIVERY_X" not in found
+    assert not list(bench.root.rglob("no"))
+
+
+def test_a_closed_stdin_stops_nothing_half_way(bench: Bench) -> None:
+    """Whether it starts or not, nothing is left behind."""
+    bench.program("path/claude", "exit 5\n")
+    words = [shutil.which(bench.shell[0]) or "", *bench.shell[1:], str(bench.root / "payload" / "amap-main")]
+    argv = ["/bin/sh", "-c", 'exec "$@" <&-', "sh", *words]
+    process = subprocess.Popen(argv, env=bench.environment, stderr=subprocess.DEVNULL, start_new_session=True)
+    bench.processes.append(process)
+    assert process.wait(20) != 0
+    assert members(process.pid) == []
+
+
+def test_a_log_that_nobody_reads_does_not_end_the_restarts(bench: Bench) -> None:
+    bench.program("payload/inbox-delivery", 'echo x >> "$LOG/starts"\nexit 5\n')
+    bench.program("path/sleep", INSTANT_SLEEP)
+    bench.program("path/claude", 'while [ "$(grep -c . "$LOG/starts" 2>/dev/null)" -lt 4 ]; do /bin/sleep 0.01; done\n')
+    (bench.log / "starts").touch()
+    process = bench.start()
+    assert process.stderr is not None
+    process.stderr.close()
+    assert process.wait(20) == 0
+
+
+def test_a_daemon_that_cannot_be_started_is_tried_again_and_claude_goes_on(bench: Bench) -> None:
+    (bench.root / "payload" / "inbox-delivery").unlink()
+    bench.program("path/sleep", INSTANT_SLEEP)
+    bench.program("path/claude", 'while [ "$(grep -c . "$LOG/sleeps" 2>/dev/null)" -lt 2 ]; do /bin/sleep 0.01; done\n')
+    (bench.log / "sleeps").touch()
+    status, stderr = bench.run()
+    assert status == 0
+    assert "inbox-delivery ended with status 127, restarting in 2s" in stderr
+
+
+def test_the_daemon_has_neither_terminal_nor_any_other_descriptor_of_claudes(bench: Bench) -> None:
+    listing = 'ls -l /proc/$$/fd > "$LOG/fds.part"; mv "$LOG/fds.part" "$LOG/fds"\n'
+    bench.program("payload/inbox-delivery", listing + RELEASING)
+    bench.program("path/claude", UNTIL.format("fds"))
+    assert bench.run()[0] == 0
+    targets = [line.split(" -> ") for line in bench.wait_for("fds").splitlines() if " -> " in line]
+    opened = {words[0].split()[-1]: words[1] for words in targets}
+    assert opened["0"] == "/dev/null"
+    assert [number for number, target in opened.items() if target.startswith("pipe:") and number not in "12"] == []
 
 
 def test_the_pause_between_starts_doubles_up_to_a_minute(bench: Bench) -> None:
