@@ -57,12 +57,18 @@ class Stage:
         self.record(CLAUDE)
         self.key(CLAUDE, "a1")
 
-    def process(self, pid: int, parent: int, comm: str, *argv: str, start: str = "777") -> None:
+    def process(
+        self, pid: int, parent: int, comm: str, *argv: str | bytes, start: str = "777", state: str = "S"
+    ) -> None:
         directory = self.proc / str(pid)
         directory.mkdir(exist_ok=True)
         between = " ".join(["0"] * 17)  # fields 5 to 21
-        (directory / "stat").write_text(f"{pid} ({comm}) S {parent} {between} {start} 0 0\n")
-        (directory / "cmdline").write_bytes(b"".join(word.encode() + b"\0" for word in argv))
+        name = comm.encode("utf-8", "surrogateescape")
+        (directory / "stat").write_bytes(b"%d (%s) %s %d " % (pid, name, state.encode(), parent))
+        with (directory / "stat").open("a") as stream:
+            stream.write(f"{between} {start} 0 0\n")
+        words = (word if isinstance(word, bytes) else word.encode() for word in argv)
+        (directory / "cmdline").write_bytes(b"".join(word + b"\0" for word in words))
 
     def record(self, session: int, **changes: Any) -> None:
         content = {"socket": str(self.socket), "pid": session, "start_time": "777", **changes}
@@ -139,6 +145,42 @@ def test_a_name_with_parentheses_and_garbled_neighbours(lister: ModuleType, stag
     assert {96, 97}.isdisjoint(table)
 
 
+@pytest.mark.parametrize("state", ["Z", "X"])
+def test_a_dead_session_is_no_session_and_hides_no_living_one(lister: ModuleType, stage: Stage, state: str) -> None:
+    """One that nobody waits for would make the living one ambiguous for good."""
+    stage.process(70, CLAUDE, "claude", state=state)
+    assert [row[3] for row in columns(lister, stage)] == [str(CLAUDE)]
+    stage.process(CLAUDE, MAIN, "claude", state=state)
+    assert columns(lister, stage) == []
+
+
+@pytest.mark.parametrize(
+    ("comm", "argv", "listed"),
+    [
+        ("node", (b"node", b"/opt/\xff\xfe/claude"), True),
+        ("cla\nude", (b"/usr/bin/claude\n",), False),
+        ("node", (b"node\n", b"/a\nb/claude"), True),
+        ("\udcff) Z 1 (", (b"claude",), True),
+        ("a claude", (b"x" * 200_000, b"/claude"), False),
+        ("claude", (b"x" * 200_000,), True),
+        ("claude", (), True),
+        ("Claude", (b"claude.exe",), False),
+        ("node", (b"node", b"--flag", b"claude"), False),
+    ],
+)
+def test_names_and_command_lines_of_any_kind(
+    lister: ModuleType, stage: Stage, comm: str, argv: tuple[bytes, ...], listed: bool
+) -> None:
+    stage.process(70, MAIN, comm, *argv)
+    assert [row[3] for row in columns(lister, stage)] == ["70"] * listed + [str(CLAUDE)]
+
+
+@pytest.mark.parametrize("name", ["stat", "cmdline"])
+def test_a_process_that_goes_between_two_reads_is_left_out(lister: ModuleType, stage: Stage, name: str) -> None:
+    (stage.proc / str(CLAUDE) / name).unlink()
+    assert columns(lister, stage) == []
+
+
 @pytest.mark.parametrize(
     "changes",
     [
@@ -195,6 +237,16 @@ def test_a_path_with_white_space_is_unknown(lister: ModuleType, stage: Stage, tm
         assert columns(lister, stage)[0][4:] == ["-", str(stage.sessions / f"{CLAUDE}.a1.key")]
 
 
+@pytest.mark.parametrize("name", [b"\xff.key", b"a\tb.key", b"a\nb.key", b"\x1b[2J.key", "\u2028.key".encode()])
+def test_a_key_file_whose_name_cannot_be_printed_is_unknown(lister: ModuleType, stage: Stage, name: bytes) -> None:
+    (stage.sessions / f"{CLAUDE}.a1.key").unlink()
+    (stage.sessions / f"{CLAUDE}.{os.fsdecode(name)}").write_text('{"peerToken": "x"}')
+    (row,) = lister.rows(str(stage.proc), str(stage.home), LISTER)
+    assert row.encode().count(b"\t") == 5
+    assert row.isascii()
+    assert row.endswith("\t-")
+
+
 def test_exactly_one_valid_key_counts(lister: ModuleType, stage: Stage) -> None:
     valid = str(stage.sessions / f"{CLAUDE}.a1.key")
     stage.key(CLAUDE, "empty", '{"peerToken": ""}')
@@ -220,7 +272,7 @@ def test_the_program_exits_2_where_it_cannot_work(tmp_path: Path) -> None:
 
 
 SESSION = """
-import json, os, pathlib, socket, subprocess, sys
+import json, os, pathlib, select, socket, subprocess, sys
 path = os.environ["HOME"] + "/s.sock"
 listener = socket.socket(socket.AF_UNIX)
 listener.bind(path)
@@ -231,7 +283,12 @@ keys.mkdir(parents=True)
 environment = {**os.environ, "CLAUDE_CODE_MESSAGING_SOCKET": path, "CLAUDE_CODE_MESSAGING_TOKEN": "child-token"}
 hook = subprocess.run(["sh", "-c", sys.argv[1]], env=environment, capture_output=True, text=True)
 pathlib.Path(os.environ["HOME"], "hook").write_text(f"{hook.returncode} {hook.stdout!r} {hook.stderr!r}")
-sys.stdin.read()
+again = pathlib.Path(os.environ["HOME"], "again")
+while not select.select([sys.stdin], [], [], 0.02)[0]:
+    if again.exists():
+        again.unlink()
+        closed = subprocess.run(["sh", "-c", sys.argv[1] + " >&- <&-"], env=environment)
+        pathlib.Path(os.environ["HOME"], "closed").write_text(f"{closed.returncode}")
 """
 
 
@@ -255,6 +312,7 @@ def session_home(tmp_path: Path) -> Iterator[Path]:
     environment = {"HOME": str(home), "PATH": "/usr/bin:/bin"}
     process = subprocess.Popen([str(main)], env=environment, stdin=subprocess.PIPE)
     yield home
+    (home / "go").touch()
     assert process.stdin is not None
     process.stdin.close()
     process.wait(timeout=20)
@@ -286,6 +344,17 @@ def test_hook_and_lister_agree_about_a_real_session(session_home: Path) -> None:
 def run_hook(**environment: str) -> subprocess.CompletedProcess[str]:
     argv = [sys.executable, str(PAYLOAD / "claude-session-start")]
     return subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=20)
+
+
+def test_the_hook_needs_no_stdout_and_writes_none(session_home: Path) -> None:
+    """Claude Code would add what it writes to the session's context; a closed stdout must not catch the record."""
+    assert wait_for(session_home / "hook") == "0 '' ''"
+    (record,) = (session_home / ".claude" / "amap-sessions").iterdir()
+    before = record.stat().st_ino
+    (session_home / "again").touch()
+    assert wait_for(session_home / "closed") == "0"
+    assert record.stat().st_ino != before
+    assert json.loads(record.read_text())["socket"] == str(session_home / "s.sock")
 
 
 @pytest.mark.parametrize("missing", ["HOME", "CLAUDE_CODE_MESSAGING_SOCKET", "session"])

@@ -86,9 +86,14 @@ def test_a_second_run_does_not_write(sandbox: Sandbox) -> None:
     assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
 
 
+DEEP = '{"a": ' * 700 + "1" + "}" * 700
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        DEEP,
+        "[" * 100_000,
         "",
         "{",
         "[]",
@@ -117,6 +122,27 @@ def test_a_symlink_and_a_directory_are_refused(sandbox: Sandbox, tmp_path: Path)
     sandbox.file.unlink()
     sandbox.file.mkdir()
     assert sandbox.seed().returncode == 1
+
+
+def test_a_fifo_and_bytes_that_are_no_text_are_refused(sandbox: Sandbox) -> None:
+    os.mkfifo(sandbox.file)
+    assert "no regular file" in sandbox.seed().stderr
+    sandbox.file.unlink()
+    sandbox.file.write_bytes(b'{"a": "\xff"}')
+    assert "no JSON document" in sandbox.seed().stderr
+    assert sandbox.file.read_bytes() == b'{"a": "\xff"}'
+
+
+@pytest.mark.parametrize("home", ["absent", "a file"])
+def test_a_home_that_cannot_be_written_is_one_sentence(sandbox: Sandbox, home: str) -> None:
+    """Also for root, whom no mode keeps out."""
+    place = sandbox.home / "inner"
+    if home == "a file":
+        place.touch()
+    sandbox.environment["HOME"] = str(place)
+    result = sandbox.seed()
+    assert (result.returncode, result.stdout, len(result.stderr.splitlines())) == (1, "", 1)
+    assert result.stderr.startswith(f"claude-seed: {place}/.")
 
 
 @pytest.mark.parametrize(
