@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_amap.host import gateway_keys
-
-NAMED = ("/srv/tls.key",)
+from pytest_amap.parsers import gateway_toml
 
 
 def found(home: Path, **overrides: str) -> list[str]:
@@ -33,8 +32,11 @@ def test_the_folder_that_the_services_environment_names(home: Path) -> None:
     assert found(home, OPENSHELL_LOCAL_TLS_DIR=os.fspath(home / "other"))[1:] == ["other/own.key"]
 
 
-def test_the_files_that_gateway_toml_names(home: Path) -> None:
-    assert gateway_keys.paths({"HOME": os.fspath(home)}, {}, NAMED)[0] == NAMED[0]
+def test_the_files_that_gateway_toml_or_an_override_names(home: Path) -> None:
+    text = "[openshell.gateway.tls]\nkey_path = '/a'\n[openshell.gateway.gateway_jwt]\nsigning_key_path = '/b'\n"
+    named = gateway_toml.key_files(gateway_toml.gateway_file(text), {"OPENSHELL_TLS_KEY": "/c", "--tls-cert": "/d"})
+    assert named == ("/a", "/b", "/c")
+    assert gateway_keys.paths({"HOME": os.fspath(home)}, {}, named)[:3] == ["/a", "/b", "/c"]
 
 
 def test_a_link_to_a_folder_is_not_passed_over(home: Path) -> None:

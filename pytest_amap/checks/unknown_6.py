@@ -102,7 +102,9 @@ def collect(lab: Lab) -> Seen:
         sandboxes=pages(lab),
         keys=tuple(
             host.stat(path, "credentials")
-            for path in gateway_keys.paths(host.environ, files.overrides, gateway_toml.key_files(files.file))
+            for path in gateway_keys.paths(
+                host.environ, files.overrides, gateway_toml.key_files(files.file, files.overrides)
+            )
         ),
         uid=os.getuid(),
         port=lab.options.port,

@@ -45,7 +45,8 @@ class Finding:
 def told(name: str, value: object) -> str:
     """A value that is named and not judged; a long one by its digest too, what may be a secret not at all."""
     text = str(value).lower() if isinstance(value, bool) else repr(value)
-    if _USER_IN_URL.search(text) or (isinstance(value, str) and _SECRET.search(name.replace("-", "_"))):
+    secret = isinstance(value, str) and not value.startswith("/") and _SECRET.search(name.replace("-", "_"))
+    if secret or _USER_IN_URL.search(text):
         return "(set, not shown)"
     if len(text) <= _LONGEST:
         return text
@@ -85,7 +86,7 @@ def socket(name: str, value: object) -> Finding:
 
 def override(name: str, value: str, port: int = PORT, alias: str = ALIAS) -> Finding | None:
     """The judgement of one override, or None where it touches nothing that the posture rests on."""
-    setting = re.sub("_+", "_", name.removeprefix("OPENSHELL_").removeprefix("--").replace("-", "_").casefold())
+    setting = setting_of(name)
     if setting.endswith("bind_address"):
         own = setting in ("bind_address", "gateway_bind_address", "server_bind_address")
         return _bound(name, value, port if own else None)
@@ -101,10 +102,19 @@ def override(name: str, value: str, port: int = PORT, alias: str = ALIAS) -> Fin
     for pattern, want in (*_SWITCHES, (_PORT, (str(port),))):
         if pattern.search(setting):
             return _word(name, value, *want)
+    if _CALLERS.search(setting) and value.casefold() in (*_OFF, *_ON):
+        seen = f"{told(name, value)}; what it does to tls or to callers is not known here"
+        return Finding(name, State.UNREADABLE, "no switch of tls or of authentication that is not known", seen, False)
     return None
 
 
+def setting_of(name: str) -> str:
+    """A variable's or a flag's name as the setting's: `OPENSHELL_BIND_ADDRESS` and `--bind-address` are one."""
+    return re.sub("_+", "_", name.removeprefix("OPENSHELL_").removeprefix("--").replace("-", "_").casefold())
+
+
 _OTHER_DRIVER = re.compile("podman|kubernetes|k8s|vm_")
+_CALLERS = re.compile("(?:^|_)m?tls(?:_|$)|auth|insecure")
 _PORT = re.compile("^(?:server_|gateway_)?port$")
 _OFF, _ON = ("false", "0", "no", "off", ""), ("true", "1", "yes", "on")
 _SWITCHES = (

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import Unreadable, shown
-from .gateway_settings import ALIAS, PORT, Finding, State, bind, endpoint, socket, told
+from .gateway_settings import ALIAS, PORT, Finding, State, bind, endpoint, setting_of, socket, told
 from .gateway_settings import override as judged_override
 
 LIMIT = 64 * 1024
@@ -42,6 +42,7 @@ _NEVER_TRUE = ("allow_unauthenticated_users", "disable_tls")
 _MTLS = "mtls_auth"
 KEY_PATHS = (("openshell", "gateway", "tls", "key_path"), ("openshell", "gateway", "gateway_jwt", "signing_key_path"))
 """Where the file names private keys of its own."""
+_KEY_SETTINGS = ("tls_key", "tls_key_path", "signing_key", "signing_key_path")
 
 
 def gateway_file(text: str) -> GatewayFile | Unreadable:
@@ -93,12 +94,12 @@ def others(file: GatewayFile | Unreadable, overrides: Mapping[str, str] | None =
     return (*sorted(read), *(f"{name} = {told(name, value)}" for name, value in more))
 
 
-def key_files(file: GatewayFile | Unreadable) -> tuple[str, ...]:
-    """The private keys that the file names."""
-    if isinstance(file, Unreadable):
-        return ()
-    named = dict(_leaves(file.data))
-    return tuple(value for path in KEY_PATHS if isinstance(value := named.get(path), str) and value)
+def key_files(file: GatewayFile | Unreadable, overrides: Mapping[str, str]) -> tuple[str, ...]:
+    """The private keys that the file or an override names."""
+    leaves = [] if isinstance(file, Unreadable) else _leaves(file.data)
+    named = [value for path, value in leaves if path in KEY_PATHS]
+    named += [value for name, value in overrides.items() if setting_of(name).endswith(_KEY_SETTINGS)]
+    return tuple(value for value in named if isinstance(value, str) and value)
 
 
 def _keys(data: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
