@@ -25,7 +25,7 @@ from pytest_amap.session import (
     settings,
 )
 from pytest_amap.session.interrupts import Interrupts
-from pytest_amap.verdicts import UNKNOWN, exit_code
+from pytest_amap.verdicts import PASS, exit_code
 
 run_key = live.run_key
 interrupts_key = pytest.StashKey[Interrupts]()
@@ -187,9 +187,8 @@ def pytest_runtest_makereport(
 
 def pytest_report_teststatus(report: pytest.TestReport, config: pytest.Config) -> Any:
     """U for a check that is UNKNOWN; a failed one keeps pytest's own words and its traceback."""
-    if getattr(report, "amap_verdict", None) is UNKNOWN and report.skipped:
-        return terminal.status(UNKNOWN, report.failed)
-    return None
+    outcome = getattr(report, "amap_shown", None)
+    return terminal.status(outcome) if outcome is not None and outcome is not PASS else None
 
 
 @pytest.hookimpl(trylast=True)

@@ -104,12 +104,17 @@ def test_a_place_and_a_command_can_be_copied_as_they_are() -> None:
             "  pytest tests_live --apply -k unknown_3",
         ),
         (
+            run_of(check_result("unknown_3", UNKNOWN), interrupted="SIGINT"),
+            "next: run it again, what is done is left alone",
+            "  pytest tests_live --apply",
+        ),
+        (
             run_of(check_result("unknown_3", UNKNOWN), steps=(StepResult(4, "sandboxes", "failed", "why"),)),
             "next: mend step 4 (sandboxes)",
             "  pytest tests_live --apply",
         ),
     ],
-    ids=["all-pass", "rehearsal", "partial", "first-not-pass", "failed-step"],
+    ids=["all-pass", "rehearsal", "partial", "first-not-pass", "interrupted", "failed-step"],
 )
 def test_what_to_do_next(run: RunResult, advice: str, command: str) -> None:
     lines = texts(run)
@@ -154,16 +159,15 @@ def test_a_failed_step_is_named_first() -> None:
 
 
 @pytest.mark.parametrize(
-    ("outcome", "failed", "want"),
+    ("outcome", "want"),
     [
-        (PASS, False, ("passed", ".", "PASS")),
-        (FAIL, True, ("failed", "F", "FAIL")),
-        (UNKNOWN, False, ("unknown", "U", "UNKNOWN")),
-        (UNKNOWN, True, ("failed", "U", "UNKNOWN")),
+        (PASS, ("passed", ".", "PASS")),
+        (FAIL, ("failed", "F", "FAIL")),
+        (UNKNOWN, ("unknown", "U", "UNKNOWN")),
     ],
 )
-def test_the_letter_of_an_outcome(outcome: Outcome, failed: bool, want: tuple[str, str, str]) -> None:
-    category, letter, (word, _markup) = status(outcome, failed)
+def test_the_letter_of_an_outcome(outcome: Outcome, want: tuple[str, str, str]) -> None:
+    category, letter, (word, _markup) = status(outcome)
     assert (category, letter, word) == want
 
 

@@ -15,7 +15,7 @@ from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, Outcome, worst
 
 COLOURS = {PASS: {"green": True}, FAIL: {"red": True}, UNKNOWN: {"yellow": True}}
 LETTERS = {PASS: ".", FAIL: "F", UNKNOWN: "U"}
-_CATEGORIES = {PASS: "passed", FAIL: "failed", UNKNOWN: "unknown"}
+CATEGORIES = {PASS: "passed", FAIL: "failed", UNKNOWN: "unknown"}
 
 VERSIONS = {"openshell": "", "docker": "docker", "claude_code": "claude code", "kernel": "kernel"}
 """Fact to the word before it; OpenShell's answer begins with its own name."""
@@ -49,13 +49,9 @@ class Places:
     command: str = "pytest tests_live --apply"
 
 
-def status(outcome: Outcome, failed: bool) -> Status:
-    """What pytest_report_teststatus returns: category, letter, word.
-
-    An UNKNOWN that pytest holds for `failed` stays in that category, or its traceback would not be shown.
-    """
-    category = "failed" if failed else _CATEGORIES[outcome]
-    return category, LETTERS[outcome], (outcome.value, COLOURS[outcome])
+def status(outcome: Outcome) -> Status:
+    """What pytest_report_teststatus returns: category, letter, word."""
+    return CATEGORIES[outcome], LETTERS[outcome], (outcome.value, COLOURS[outcome])
 
 
 def ascii_only(text: str) -> str:
@@ -143,6 +139,8 @@ def _next(run: RunResult, places: Places, width: int) -> list[Line]:
 
 def _advice(run: RunResult, command: str) -> tuple[str, str]:
     """What to do next in words, and the command that does it, or ""."""
+    if run.interrupted:
+        return "run it again, what is done is left alone", command
     for step in run.steps:
         if step.outcome in BROKEN:
             return f"mend step {step.step} ({step.name}) as its line says, then", command

@@ -17,6 +17,7 @@ from pytest_amap.host.run import Run
 from pytest_amap.options import Options
 from pytest_amap.report import earlier, junit, markdown, places, statement, terminal
 from pytest_amap.session import again, operators_copy, page_plugin
+from pytest_amap.verdicts import UNKNOWN
 
 RESULTS, STATEMENT, SUMS = "results.json", "statement.json", "SHA256SUMS"
 REPORTS = {"live": "POC-REPORT.md", "rehearsal": "REHEARSAL-REPORT.md"}
@@ -133,6 +134,7 @@ def leaked(path: Path, leaks: Any, options: Options) -> list[str]:
 
 def summarise(run: Run, reporter: Any) -> None:
     """The closing lines: one a check, where the report is, what to do next."""
+    count_what_left_no_report(run, reporter)
     reporter.section(f"{run.suite.name} {'REHEARSAL' if run.kind == 'rehearsal' else run.kind}", sep="=")
     shown = run.options.shown(os.fspath(run.folder)) if run.folder else ""
     exists = bool(run.folder and (run.folder / REPORTS[run.kind]).is_file()) and not run.replay_of
@@ -144,3 +146,10 @@ def summarise(run: Run, reporter: Any) -> None:
     )
     for line in terminal.summary(run.result(), reporter._tw.fullwidth, written):
         reporter.line(line.text, **line.markup)
+
+
+def count_what_left_no_report(run: Run, reporter: Any) -> None:
+    """pytest's last line counts what was reported, and is green where nothing of that is bad: an interrupt's is not."""
+    known = {getattr(report, "amap_check", "") for name, told in reporter.stats.items() if name for report in told}
+    if missing := [check for check in run.selected if check not in known]:
+        reporter._add_stats(terminal.CATEGORIES[UNKNOWN], missing)

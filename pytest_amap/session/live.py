@@ -29,7 +29,7 @@ from pytest_amap.session.redacted_reports import RedactedReports
 from pytest_amap.session.refusals import looks_only
 from pytest_amap.session.settings import options_key
 from pytest_amap.steps.prerequisites import lab_key
-from pytest_amap.verdicts import PASS
+from pytest_amap.verdicts import PASS, UNKNOWN, Outcome, verdict
 
 run_key = pytest.StashKey[Run]()
 environ_key = pytest.StashKey[Mapping[str, str]]()
@@ -205,12 +205,23 @@ def note_phase(run: Run, item: pytest.Item, call: pytest.CallInfo[None], report:
     result = run.result_of(check)
     report.amap_verdict = result.outcome  # type: ignore[attr-defined]
     report.amap_check = check  # type: ignore[attr-defined]
+    report.amap_shown = shown(run, check, report)  # type: ignore[attr-defined]
     if report.when == "teardown":  # not before: until here it is UNKNOWN, whatever it settled
         report.user_properties += [
             (junit.OUTCOME, str(result.outcome)),
             (junit.REASON, result.reason),
             (junit.RECORDS, " ".join(result.records)),
         ]
+
+
+def shown(run: Run, check: str, report: pytest.TestReport) -> Outcome | None:
+    """What the terminal has to say where pytest would say another thing: its "passed" is not ours, its skip is none."""
+    if report.skipped:
+        return run.result_of(check).outcome
+    if report.when == "call" and report.passed:
+        settled = verdict(run.settled.get(check, ()))[0]
+        return UNKNOWN if check in run.spoiled and settled is PASS else settled
+    return None
 
 
 def error_text(call: pytest.CallInfo[None]) -> str:

@@ -1,0 +1,64 @@
+"""pytest's own letters and last line agree with the verdicts: no UNKNOWN is a dot, uncounted, or in a green line."""
+
+from __future__ import annotations
+
+import re
+import signal
+
+import pytest
+from plugin_bench import FAILS, IS_UNKNOWN, PASSES, Bench
+
+pytest_plugins = ["pytester"]
+
+GREEN = "\x1b[32m"
+
+
+@pytest.fixture
+def bench(pytester: pytest.Pytester) -> Bench:
+    return Bench(pytester)
+
+
+def ended(bench: Bench, *args: str) -> tuple[str, str]:
+    """The letters of the checks in the order they ran, and the last line with its colours."""
+    lines = bench.run("--apply", "--color=yes", *args).outlines
+    letters = re.findall(r"\x1b\[3\dm([.FUEsx])\x1b\[0m", "\n".join(lines))
+    return "".join(letters), next(line for line in reversed(lines) if line.strip())
+
+
+def test_an_interrupted_run_counts_what_did_not_run_and_is_not_green(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    bench.check("unknown_2", PASSES)
+    bench.check("unknown_1", "os.kill(os.getpid(), signal.SIGINT)")
+    bench.check("unknown_3", PASSES)
+    try:
+        letters, last = ended(bench)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert letters == "."
+    assert "1 passed" in last
+    assert "2 unknown" in last
+    assert not last.startswith(GREEN)
+    assert {check for check, outcome in bench.outcomes().items() if outcome == "UNKNOWN"} == {"unknown_1", "unknown_3"}
+
+
+@pytest.mark.parametrize(
+    ("body", "letter", "counted"),
+    [
+        (PASSES, ".", "1 passed"),
+        (IS_UNKNOWN, "U", "1 unknown"),
+        ("pass", "U", "1 unknown"),
+        (f"{PASSES}\n{PASSES}", "U", "1 unknown"),
+        ("try:\n    check.settle([part(UNKNOWN)])\nexcept BaseException:\n    pass", "U", "1 unknown"),
+        (FAILS, "F", "1 failed"),
+        (f"try:\n    {FAILS}\nexcept BaseException:\n    pass", "F", "1 failed"),
+    ],
+    ids=["pass", "unknown", "unsettled", "settled twice", "swallowed unknown", "fail", "swallowed fail"],
+)
+def test_the_letter_is_what_was_settled(bench: Bench, body: str, letter: str, counted: str) -> None:
+    bench.check("unknown_2", body)
+    letters, last = ended(bench)
+    assert letters == letter
+    assert counted in last
+    assert last.startswith(GREEN) is (letter == ".")
