@@ -41,7 +41,16 @@ def delegation(*outcomes: tuple[str, str], reply: bool = True) -> Delegation:
 
 
 ANSWERED = delegation(("delivered", SILENCE))
-RESTARTED = Restart("", stop=ran(), stopped=ran(), start=ran(), ready=ran())
+ROW = "claude\t-\t-\t7\t/tmp/cc-socks/7.sock\t/sandbox/.claude/sessions/7.ab.key"
+
+
+def lists(since: str) -> Ran:
+    """The lister's answer, of a main process that started then."""
+    return answer(main=2, since=since, rows=[ROW])
+
+
+STOPPED = ran(json.dumps({"id": "id-2", "name": "beta", "workspace": "default", "phase": "Stopped"}))
+RESTARTED = Restart("", before=lists("700"), stop=ran(), stopped=STOPPED, start=ran(), ready=lists("900"))
 STATE_ABSENT, STATE_OURS = answer(state="absent"), answer(state="ours")
 
 

@@ -202,7 +202,7 @@ def test_unknown_7_asks_both_members(tmp_path: Path) -> None:
         "policy of": said(text),
         "alpha's ids": answer(**ids),
         "beta's ids": answer(**ids),
-        "beta reads the notice": answer(errno=None, text="{}", mode="600", **ids),
+        "beta reads the notice": answer(errno=None, text=MESSAGE, mode="600", **ids),
         "beta reads the message": answer(errno=None, text=MESSAGE, mode="644", **ids),
         "sandbox get alpha": sandbox(),
         "sandbox get beta": sandbox(name="beta", identity="id-2"),

@@ -104,7 +104,7 @@ FLOW = f"""{{version: 1, filesystem_policy: {{include_workdir: false,
 
 HOLDS = {
     "as it should be": GOOD,
-    "the policy's EACCES is a refusal as well": write(inbox=answer(errno="EACCES", gone=None)),
+    "the policy's EACCES is a refusal as well": write(inbox=writing_samples.refused("EACCES")),
     "an older OpenShell, one container without a role": of_beta(
         containers=boxes(container("id-1", binds("beta"), role=""))
     ),
@@ -211,6 +211,15 @@ OPEN = {
     "a landlock setting that is not known": (
         policy_with(("landlock:\n", "landlock:\n  enabled: false\n")),
         "landlock.enabled",
+    ),
+    "refused in another directory": (write(inbox=writing_samples.refused("EROFS", [9, 2])), "another directory"),
+    "a container that does not run": (
+        of_beta(containers=boxes(container("id-1", binds("beta"), status="exited"))),
+        "is exited",
+    ),
+    "a container of which inspect says nothing": (
+        of_beta(containers=Boxes(ran("c1 c2"), (*boxes(container("id-1", binds("beta"))).described, ran("[]")))),
+        "0 were described",
     ),
     "A23 no container": (of_beta(containers=boxes()), "another container context"),
     "docker fails": (of_beta(containers=Boxes(ran(exit=1, stderr="Cannot connect"), ())), "Cannot connect"),

@@ -7,14 +7,19 @@ from dataclasses import replace
 from typing import get_type_hints
 
 import pytest
+from container_samples import sandbox
 from receiver_samples import (
     ANSWERED,
     BY_APPROVAL,
     BY_SETTING,
     REFUSING,
+    RESTARTED,
     SILENCE,
+    STATE_ABSENT,
+    STATE_OURS,
     answer,
     delegation,
+    lists,
     not_begun,
     round_of,
 )
@@ -22,7 +27,7 @@ from request_samples import ran, read, unread
 
 from pytest_amap.checks.unknown_4 import Seen, collect, judge, within
 from pytest_amap.observations import build, plain
-from pytest_amap.rounds import Restart, Restore
+from pytest_amap.rounds import Restore
 from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, verdict
 
 SOCKET, KEY = "/tmp/cc-socks/7.sock", "/sandbox/.claude/sessions/7.ab.key"
@@ -51,6 +56,13 @@ def but(**fields: object) -> Seen:
 
 def under_refuse(*outcomes: tuple[str, str], **more: object) -> Seen:
     return but(refused=round_of(*outcomes, **more))
+
+
+GONE_ON = replace(RESTARTED, ready=lists("700"))
+
+
+def away(**changes: object) -> Seen:
+    return but(refused=replace(REFUSING, restart=replace(RESTARTED, **changes)))
 
 
 HOLDS = {
@@ -101,7 +113,7 @@ OPEN = {
     ),
     "the agent has a file of its own": (but(refused=not_begun("settings.local.json is other")), "is other"),
     "the receiver does not come back": (
-        but(refused=replace(not_begun("no session"), restart=Restart("no session", ran(), ran(), ran(), ran()))),
+        but(refused=replace(not_begun("no session"), restart=replace(RESTARTED, problem="no session"))),
         "no session",
     ),
     "the sender's log is not there to read": (
@@ -112,6 +124,22 @@ OPEN = {
     "the receiver was not put back": (
         under_refuse(("held", BY_SETTING), restore=Restore("start failed", ("openshell sandbox start beta",))),
         "openshell sandbox start beta",
+    ),
+    "its stop is not to be seen": (away(stopped=sandbox(name="beta")), "not seen to be Stopped"),
+    "its session is not to be seen": (away(ready=answer(main=2, rows=[])), "no session"),
+    "A38 its session has no socket": (away(ready=listed(("-", KEY))), "no session"),
+    "its main process went on": (away(ready=lists("700")), "from before the stop went on"),
+    "a delivery by a main process that went on": (
+        but(refused=replace(round_of(("delivered", SILENCE), after=()), restart=GONE_ON)),
+        "from before the stop went on",
+    ),
+    "put back in words alone": (
+        under_refuse(("held", BY_SETTING), restore=Restore(taken=STATE_ABSENT, restart=GONE_ON)),
+        "from before the stop went on",
+    ),
+    "put back, and the file is there": (
+        under_refuse(("held", BY_SETTING), restore=Restore(taken=STATE_OURS, restart=RESTARTED)),
+        "the setting's file is ours",
     ),
     "the held notice never came": (under_refuse(("held", BY_SETTING), after=()), "is not delivered"),
 }

@@ -70,6 +70,14 @@ OPEN = {
     "no delivery was seen": (but(delegation=delegation(reply=False)), "no outcome"),
     "the local file was not tried": (but(local=not_begun("an agent's own file")), "an agent's own file"),
     "held for approval": (but(local=round_of(("held", BY_APPROVAL))), "not a refusal by the setting"),
+    "settings.json was not read anew": (
+        but(project=replace(UNCHANGED, restart=replace(UNCHANGED.restart, ready=UNCHANGED.restart.before))),
+        "from before the stop went on",
+    ),
+    "settings.local.json was not read anew": (
+        but(local=replace(round_of(("held", BY_SETTING)), restart=replace(UNCHANGED.restart, problem="it was not"))),
+        "it was not",
+    ),
     "settings.json is the agent's own": (but(project=not_begun("settings.json is other", PROJECT)), "is other"),
     "settings.json was lost": (
         but(project=round_of(path=PROJECT, kept=answer(state="absent"), problem="it was not kept")),

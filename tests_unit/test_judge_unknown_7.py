@@ -23,8 +23,13 @@ def stat(name: str, uid: int = 1000, gid: int = 1000, kind: str = "directory") -
     return Stat(f"/home/instances/{name}", kind, "755", uid, gid)
 
 
-def notice(uid: int = 1000, gid: int = 1000, mode: str | None = "600", errno: str | None = None) -> Ran:
-    return answer(errno=errno, text=None if errno else "{}", uid=uid, gid=gid, mode=mode)
+OF_IT = '{"notice_id": "' + N1 + '"}'
+
+
+def notice(
+    uid: int = 1000, gid: int = 1000, mode: str | None = "600", errno: str | None = None, text: str = OF_IT
+) -> Ran:
+    return answer(errno=errno, text=None if errno else text, uid=uid, gid=gid, mode=mode)
 
 
 def message(text: object = '{"notice_id": "' + N1 + '"}', errno: str | None = None) -> Ran:
@@ -111,6 +116,8 @@ OPEN = {
     "the ids probe names none": (but(ids=ids(answer(uid="1000"))), "no ids"),
     "the notice probe says nothing": (but(notice=ran()), "no answer"),
     "the notice is not there": (but(notice=notice(mode=None, errno="ENOENT")), "ENOENT"),
+    "the notice is empty": (but(notice=notice(text="")), "another text"),
+    "another notice": (but(notice=notice(text='{"notice_id": "other"}')), "another text"),
     "the message is not there": (but(message=message(None, "ENOENT")), "ENOENT"),
     "the message probe says nothing": (but(message=ran()), "no answer"),
     "the message has no text": (but(message=message(None)), "no text"),

@@ -43,6 +43,8 @@ class Boxes:
             read = containers.containers(ran.stdout) if ran.ok else Unreadable(ran.said)
             if isinstance(read, Unreadable):
                 return read
+            if len(read) != 1:
+                return Unreadable(f"a container was asked for, and {len(read)} were described")
             found += read
         return containers.workloads(found, sandbox_id, f"{label_prefix}/")
 

@@ -163,7 +163,7 @@ def resolved(seen: Seen) -> Part:
     if isinstance(read, Unreadable):
         return unknown(name, want, read, seen.body.record)
     text = read.get("body_text")
-    holds = read.get("notice_id") == task.notice and isinstance(text, str)
+    holds = read.get("notice_id") == task.notice and isinstance(text, str) and bool(text.strip())
     has = f"{len(text)} characters of text" if isinstance(text, str) else "no text"
     return decided(name, holds, want, f"a message of notice {read.get('notice_id')} with {has}", seen.body.record)
 
@@ -208,6 +208,8 @@ def routed(task: Delegation) -> Part:
     found = request_answers.private(task.result)
     if isinstance(found, Unreadable):
         return unknown(name, want, task.problem if not task.request and task.problem else found, *records)
+    if found.req_id != task.request:
+        return unknown(name, want, f"the answer to request {found.req_id}, not to {task.request}", *records)
     holds = (found.outcome, found.reason_code, found.message_id) == (ACCEPTED, ROUTED, task.notice)
     said = f"{found.outcome}, {found.reason_code or 'no reason'}, as {found.message_id or 'no notice'}"
     return decided(name, holds and bool(task.notice), want, said, *records)

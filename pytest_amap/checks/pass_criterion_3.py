@@ -11,7 +11,7 @@ from kit import lanes
 from pytest_amap import probes
 from pytest_amap.checks import boxes
 from pytest_amap.checks.standing import still_ready
-from pytest_amap.checks.writing import Attempt, attempt, control_part, planned
+from pytest_amap.checks.writing import Attempt, attempt, control_part, elsewhere, planned
 from pytest_amap.commands import Command, Planned
 from pytest_amap.judging import decided, listed, only_beside, unknown
 from pytest_amap.observations import Ran, Stat
@@ -154,6 +154,8 @@ def refused(seen: Seen) -> Part:
         )
     if found not in ("EROFS", "EACCES") or tried.on_host.kind != "absent":
         return unknown(name, want, f"{found}; on the host: {tried.on_host.kind}", *records)
+    if why := elsewhere(tried.inbox, tried.inbox_lane):
+        return unknown(name, want, f"{found}, but {why}", *records)
     return decided(name, True, want, found, *records)
 
 
@@ -170,7 +172,10 @@ def mount_flags(one: Box, prefix: str) -> Part:
     bearing = [box for box in found if any(box.mount(bound.target) for bound in one.wanted)]
     if len(bearing) > 1 or (not bearing and len(found) != 1):
         return unknown(name, want, f"{len(bearing)} of {len(found)} containers of this sandbox bear lanes", *records)
-    wrong = list(wrong_mounts(one, (bearing or found)[0].mounts))
+    box = (bearing or found)[0]
+    if box.status != "running":
+        return unknown(name, want, f"container {box.name} is {box.status}: another one may run the sandbox", *records)
+    wrong = list(wrong_mounts(one, box.mounts))
     return decided(name, not wrong, want, listed(wrong) if wrong else "as expected", *records)
 
 

@@ -14,13 +14,14 @@ from dataclasses import replace
 from pytest_amap import probes
 from pytest_amap.checks.request_answers import cut, unread_lines
 from pytest_amap.delegations import Delegation
-from pytest_amap.host import delegating
+from pytest_amap.host import delegating, sessions
 from pytest_amap.host.lab import Lab
+from pytest_amap.host.receiving import STOPPED
 from pytest_amap.judging import decided, unknown
 from pytest_amap.observations import Ran, Read
 from pytest_amap.parsers import Unreadable, audit
 from pytest_amap.parsers.audit import OutcomeEvent
-from pytest_amap.rounds import OURS, Round, decisive, state_in
+from pytest_amap.rounds import ABSENT, OURS, Restart, Restore, Round, decisive, state_in
 from pytest_amap.verdicts import PASS, UNKNOWN, Outcome, Part
 
 DELIVERED, HELD, REFUSED = "delivered", "held", "refused"
@@ -63,11 +64,27 @@ def delivered(task: Delegation, router: Ran) -> Part:
     return decided(name, False, want, f"{said}; {reply}", *records)
 
 
+def not_restarted(away: Restart | None) -> str:
+    """Why nothing was read anew at a launch, or "": the setting is read there alone."""
+    if away is None or away.problem or away.stopped is None or away.ready is None:
+        return (away.problem if away else "") or "the receiver was not restarted"
+    stopped = sessions.live(away.stopped)
+    if isinstance(stopped, Unreadable) or stopped.phase != STOPPED:
+        return "the receiver was not seen to be Stopped"
+    if sessions.ready(away.ready) is None:
+        return "no session that can be spoken to after the start"
+    if away.before and sessions.went_on(away.before, away.ready):
+        return "the main process from before the stop went on"
+    return ""
+
+
 def refusal(seen: Round, name: str) -> Part:
     """Under the setting a notice is held or refused in the setting's name, and never delivered."""
     want, records = "held or refused because of the setting, never delivered", of_round(seen)
     if state_in(seen.kept) != OURS or seen.task is None or not seen.task.notice:
         return unknown(name, want, seen.problem or "the setting did not stand", *records)
+    if why := not_restarted(seen.restart):
+        return unknown(name, want, why, *records)
     history = seen.before()
     said = f"claimed by {seen.receiver}: {story(history)}"
     if any(one.outcome == DELIVERED for one in history):
@@ -134,6 +151,9 @@ def put_back(seen: Round) -> Iterator[Part]:
     if wrote(seen) and restore.restart is None:
         yield unknown(name, want, f"its sandbox is no more, so {seen.receiver} was not put back", *records)
         return
+    if restore.restart and (why := not_restarted(restore.restart) or still_there(restore)):
+        yield unknown(name, want, why, *records)
+        return
     notice, end = seen.task.notice if seen.task else "", audit.terminal(seen.after())
     ready = "setting gone and session ready" if restore.restart else "nothing had been written"
     if not notice:
@@ -144,6 +164,11 @@ def put_back(seen: Round) -> Iterator[Part]:
         yield decided(name, True, want, f"{ready}; claimed by {seen.receiver}: {story(seen.after())}", *records)
     else:
         yield unknown(name, want, f"{ready}; notice {notice} is not delivered: {story(seen.after())}", *records)
+
+
+def still_there(restore: Restore) -> str:
+    left = state_in(restore.taken)
+    return "" if left == ABSENT else f"the setting's file is {left}"
 
 
 def wrote(seen: Round) -> bool:

@@ -129,8 +129,8 @@ def returned(seen: Round) -> Part:
     away = seen.restart
     steps = (away.before, away.stop, away.stopped, away.start, away.ready)
     records = tuple(ran.record for ran in steps if ran)
-    if seen.restart.problem:
-        return unknown(name, want, seen.restart.problem, *records)
+    if why := receiver_answers.not_restarted(seen.restart):
+        return unknown(name, want, why, *records)
     return decided(name, True, want, "Stopped, then a ready session", *records)
 
 

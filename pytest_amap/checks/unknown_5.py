@@ -152,6 +152,8 @@ def open_question(seen: Round) -> Part:
     if tightened.outcome is PASS and receiver_answers.unanswered(seen).outcome is PASS:
         return Part(name, PASS, want, f"it tightens: {tightened.seen}; {NOT_TRIED}", tightened.records)
     first = decisive(seen.before())
+    if why := receiver_answers.not_restarted(seen.restart):
+        return unknown(name, want, seen.problem or why, *tightened.records)
     if state_in(seen.kept) != OURS or seen.task is None or first is None or first.outcome != receiver_answers.DELIVERED:
         return unknown(name, want, tightened.seen, *tightened.records)
     said = f"claimed by {seen.receiver}: {receiver_answers.story(seen.before())}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterable
@@ -16,7 +15,7 @@ from pytest_amap.delegations import Delegation
 from pytest_amap.host.delegating import ROUTER
 from pytest_amap.judging import decided, unknown
 from pytest_amap.observations import Ran, Read, Stat
-from pytest_amap.parsers import Unreadable, policy
+from pytest_amap.parsers import Unreadable, documents, policy
 from pytest_amap.verdicts import Part
 
 if TYPE_CHECKING:
@@ -168,7 +167,15 @@ def notice_part(seen: Seen) -> Part:
     if errno is not None or answer.get("mode") is None:
         return unknown(name, expected, f"it could not be looked at ({errno or 'no mode'})", seen.notice.record)
     said = f"{answer.get('uid')}:{answer.get('gid')} {answer.get('mode')}"
+    if said == f"{want(seen)} 600" and not is_of_this_notice(seen, answer.get("text")):
+        return unknown(name, expected, f"{said}, but another text than the notice's", seen.notice.record)
     return decided(name, said == f"{want(seen)} 600", expected, said, seen.notice.record)
+
+
+def is_of_this_notice(seen: Seen, text: object) -> bool:
+    """Whether it is a JSON document that bears the notice's id."""
+    read = documents.document(text) if isinstance(text, str) else Unreadable("no text")
+    return not isinstance(read, Unreadable) and read.get("notice_id") == seen.delegation.notice
 
 
 def message_part(seen: Seen) -> Part:
@@ -181,11 +188,7 @@ def message_part(seen: Seen) -> Part:
         return decided(name, False, expected, f"refused with {errno}", seen.message.record)
     if errno is not None or not isinstance(answer.get("text"), str):
         return unknown(name, expected, f"it could not be looked at ({errno or 'no text'})", seen.message.record)
-    try:
-        document = json.loads(str(answer.get("text")))
-        holds = isinstance(document, dict) and document.get("notice_id") == seen.delegation.notice
-    except (ValueError, RecursionError):
-        holds = False
+    holds = is_of_this_notice(seen, answer.get("text"))
     return decided(name, holds, expected, "it" if holds else "another text", seen.message.record)
 
 
