@@ -125,6 +125,7 @@ def test_a_changed_recipe_is_built_once_more(built: Host) -> None:
     built.recipe.write_text(built.recipe.read_text() + "# changed\n")
     done = built.run("--only-step", "1")
     assert (done.code, done.image) == (0, "done"), done.text
+    assert f"building image {IMAGE}: amap-openshell.dockerfile is {before}, wanted {built.digest()}\n" in done.text
     assert described(built.daemon)["Config"]["Labels"]["amap-openshell.dockerfile"] == built.digest() != before
 
 
