@@ -93,6 +93,16 @@ def test_report_is_the_sealed_one_byte_for_byte(
     assert capsys.readouterr().out == sealed
 
 
+def test_report_of_results_that_were_changed_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    root = tmp_path / "evidence"
+    shutil.copytree(EXAMPLE, root)
+    path = root / (root / "latest").read_text().strip() / "results.json"
+    path.write_text(path.read_text().replace("UNKNOWN", "PASS"))
+    assert cli.main(["report", str(root)]) == 0
+    told = capsys.readouterr().err
+    assert told.startswith("amap report: drawn from evidence that is not as it was sealed: results.json: ")
+
+
 def test_report_writes_a_new_file_and_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / "report.md"
     assert cli.main(["report", str(EXAMPLE), "-o", str(target)]) == 0

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_amap.catalogue import L1
+from pytest_amap.evidence import verify
 from pytest_amap.evidence.recollect import result_of
 from pytest_amap.evidence.recorded import EvidenceError, read_run
 from pytest_amap.report import markdown, places
@@ -21,6 +22,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     try:
         _put(_report(arguments.directory, arguments.output), arguments.output)
+        for line in verify.problems(arguments.directory)[:1]:
+            print(f"amap report: drawn from evidence that is not as it was sealed: {line}", file=sys.stderr)
     except EvidenceError as error:
         print(f"amap report: {error}", file=sys.stderr)
         return 1
@@ -29,12 +32,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _report(directory: Path, output: Path | None) -> str:
     run = read_run(directory)
-    if output is not None and output.resolve().is_relative_to(run.root):
+    if output is not None and _place(output).is_relative_to(run.root):
         raise EvidenceError(f"{output} lies in the evidence, which is never changed: name another place")
     result = result_of(run, L1)
     if result is None:
         raise EvidenceError(f"run {run.run} was cut off before it had results: name a run that ended")
     return markdown.draft(places.named(result, places.recorded(run.results or {})))
+
+
+def _place(output: Path) -> Path:
+    try:
+        return output.resolve()
+    except (OSError, RuntimeError):  # a symlink that leads to itself
+        raise EvidenceError(f"{output} leads nowhere: name another place") from None
 
 
 def _put(report: str, output: Path | None) -> None:
