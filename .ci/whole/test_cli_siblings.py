@@ -1,95 +1,22 @@
-"""`amap siblings` against local repositories: it refuses first, and changes nothing without --apply."""
+"""`amap siblings` against local repositories: what it brings and leaves alone, and nothing without --apply."""
 
 from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from checkouts_bench import NAME, SPEC, Bench, git
 
 from kit import siblings
 from kit.siblings import Pin
 from pytest_amap.cli import siblings as cli_siblings
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git on PATH")
-
-NAME, SPEC = "amap-router-local", "amap-spec"
-WITNESS = {NAME: "router/reset.py", SPEC: "fixtures/validate.py"}
-
-
-def git(place: Path, *words: str) -> str:
-    name = ("-c", "user.name=t", "-c", "user.email=t@example.invalid", "-c", "init.defaultBranch=main")
-    done = subprocess.run(["git", *name, "-C", os.fspath(place), *words], capture_output=True, text=True, check=True)
-    return done.stdout.strip()
-
-
-class Bench:
-    """Two upstream repositories with two commits each, and a place beside which the siblings are wanted."""
-
-    def __init__(self, folder: Path, patch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        self.patch, self.capsys = patch, capsys
-        self.beside = folder / "beside"
-        (self.beside / "main").mkdir(parents=True)
-        self.upstream = {name: folder / "upstream" / "owner" / name for name in (NAME, SPEC)}
-        self.commits = {}
-        for name, place in self.upstream.items():
-            (place / WITNESS[name]).parent.mkdir(parents=True)
-            (place / WITNESS[name]).touch()
-            (place / ".gitignore").write_text("*.pyc\n")
-            git(place, "init", "--quiet")
-            git(place, "config", "uploadpack.allowAnySHA1InWant", "true")
-            self.commits[name] = [self.commit(name, "one"), self.commit(name, "two")]
-        self.pin(self.commits[NAME][0])
-        patch.setattr(cli_siblings, "checkout", lambda: self.beside / "main")
-        for kind in siblings.KINDS.values():
-            patch.delenv(kind.variable, raising=False)
-
-    def pin(self, commit: str) -> None:
-        """The router at this commit, the spec unpinned."""
-        pins = {
-            "router": Pin(NAME, self.upstream[NAME].as_uri(), commit),
-            "spec": Pin(SPEC, os.fspath(self.upstream[SPEC]), None),
-        }
-        self.patch.setattr(siblings, "load_pins", lambda: pins)
-
-    def commit(self, name: str, text: str) -> str:
-        (self.upstream[name] / "file").write_text(text)
-        git(self.upstream[name], "add", "--all")
-        git(self.upstream[name], "commit", "--quiet", "-m", text)
-        return git(self.upstream[name], "rev-parse", "HEAD")
-
-    def clone(self, name: str, *words: str) -> Path:
-        git(self.beside, "clone", "--quiet", *words, self.upstream[name].as_uri(), name)
-        return self.beside / name
-
-    def head(self, name: str) -> str:
-        return git(self.beside / name, "rev-parse", "HEAD")
-
-    def tree(self) -> list[tuple[str, int]]:
-        return sorted((str(path), path.lstat().st_mtime_ns) for path in self.beside.rglob("*"))
-
-    def run(self, *words: str) -> tuple[int, list[str], str]:
-        """Exit code, lines of stdout, stderr."""
-        self.capsys.readouterr()
-        code = cli_siblings.main(words)
-        said = self.capsys.readouterr()
-        return code, said.out.splitlines(), said.err
-
-    def refused(self, *words: str) -> str:
-        """The one sentence, before which nothing was said or done."""
-        before = self.tree()
-        for asked in ((), ("--apply",)):
-            code, out, err = self.run(*asked)
-            assert (code, out, len(err.splitlines())) == (1, [], 1)
-            assert self.tree() == before
-        assert err.startswith("amap siblings: ")
-        assert [word for word in words if word not in err] == []
-        return err
 
 
 @pytest.fixture
@@ -174,127 +101,6 @@ def test_a_pin_at_hand_needs_no_network(bench: Bench) -> None:
     bench.upstream[NAME].rename(bench.upstream[NAME].with_name("away"))
     assert bench.run("--apply")[0] == 0
     assert bench.head(NAME) == bench.commits[NAME][0]
-
-
-def stage(place: Path) -> None:
-    (place / "new").write_text("x")
-    git(place, "add", "new")
-
-
-def hide(place: Path) -> None:
-    """An untracked file that the checkout's own settings do not show."""
-    (place / "new").write_text("x")
-    git(place, "config", "status.showUntrackedFiles", "no")
-
-
-def submodule(place: Path) -> None:
-    git(place, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", os.fspath(place), "inside")
-    git(place, "commit", "--quiet", "-m", "inside")
-    git(place, "config", "submodule.inside.ignore", "all")
-    (place / "inside" / "file").write_text("changed")
-
-
-CHANGED: dict[str, Callable[[Path], object]] = {
-    "changed": lambda place: (place / "file").write_text("x"),
-    "removed": lambda place: (place / "file").unlink(),
-    "mode": lambda place: (place / "file").chmod(0o755),
-    "untracked": lambda place: (place / "new").write_text("x"),
-    "staged": stage,
-    "hidden": hide,
-    "submodule": submodule,
-}
-
-
-@pytest.mark.parametrize("how", CHANGED)
-def test_local_changes_of_any_kind_are_refused_first(bench: Bench, how: str) -> None:
-    CHANGED[how](bench.clone(SPEC))
-    bench.refused(str(bench.beside / SPEC), "has local changes")
-
-
-def test_ignored_files_are_no_changes_and_stay(bench: Bench) -> None:
-    (bench.clone(NAME) / "x.pyc").write_text("mine")
-    assert bench.run("--apply")[0] == 0
-    assert (bench.beside / NAME / "x.pyc").read_text() == "mine"
-    (bench.upstream[NAME] / "x.pyc").write_text("theirs")
-    git(bench.upstream[NAME], "add", "--force", "x.pyc")
-    bench.pin(bench.commit(NAME, "three"))
-    code, _, err = bench.run("--apply")
-    assert (code, "x.pyc" in err, len(err.splitlines())) == (1, True, 1)
-    assert (bench.beside / NAME / "x.pyc").read_text() == "mine"
-
-
-def a_file(bench: Bench) -> None:
-    (bench.beside / SPEC).write_text("x")
-
-
-def a_dangling_link(bench: Bench) -> None:
-    (bench.beside / SPEC).symlink_to("nowhere")
-
-
-def an_empty_directory(bench: Bench) -> None:
-    (bench.beside / SPEC).mkdir()
-
-
-def a_folder_of_another_checkout(bench: Bench) -> None:
-    git(bench.beside, "init", "--quiet")
-    (bench.beside / SPEC).mkdir()
-
-
-def a_bare_repository(bench: Bench) -> None:
-    bench.clone(SPEC, "--bare")
-
-
-def another_origin(bench: Bench) -> None:
-    git(bench.beside, "clone", "--quiet", os.fspath(bench.upstream[NAME]), SPEC)
-
-
-def the_same_name_at_another_host(bench: Bench) -> None:
-    git(bench.clone(SPEC), "remote", "set-url", "origin", "https://me:secret@evil.example/owner/amap-spec")
-
-
-def no_origin(bench: Bench) -> None:
-    git(bench.clone(SPEC), "remote", "remove", "origin")
-
-
-def a_clone_that_was_cut_off(bench: Bench) -> None:
-    git(bench.beside, "init", "--quiet", SPEC)
-    git(bench.beside / SPEC, "remote", "add", "origin", os.fspath(bench.upstream[SPEC]))
-
-
-def a_filter_of_its_own(bench: Bench) -> None:
-    git(bench.clone(SPEC), "config", "filter.f.clean", "touch started")
-
-
-def another_way_to_the_origin(bench: Bench) -> None:
-    git(bench.clone(SPEC), "config", "remote.origin.uploadpack", "touch started; git-upload-pack")
-
-
-def commits_that_no_branch_holds(bench: Bench) -> None:
-    git(bench.clone(SPEC), "checkout", "--quiet", "--detach")
-    git(bench.beside / SPEC, "commit", "--quiet", "--allow-empty", "-m", "mine")
-
-
-@pytest.mark.parametrize(
-    ("make", "word"),
-    [
-        (a_file, "is no directory"),
-        (a_dangling_link, "is no directory"),
-        (an_empty_directory, "no git checkout of its own"),
-        (a_folder_of_another_checkout, "no git checkout of its own"),
-        (a_bare_repository, "no git checkout of its own"),
-        (another_origin, "another origin"),
-        (the_same_name_at_another_host, "another origin (evil.example/owner/amap-spec)"),
-        (no_origin, "another origin (none)"),
-        (a_clone_that_was_cut_off, "no commit checked out"),
-        (a_filter_of_its_own, "filter.f.clean"),
-        (another_way_to_the_origin, "remote.origin.uploadpack"),
-        (commits_that_no_branch_holds, "which no branch holds"),
-    ],
-)
-def test_a_refusal_comes_before_anything_is_done(bench: Bench, make: Callable[[Bench], None], word: str) -> None:
-    make(bench)
-    said = bench.refused(str(bench.beside / SPEC), word)
-    assert "secret" not in said
 
 
 def test_a_checkout_starts_none_of_its_own_programs(bench: Bench, tmp_path: Path) -> None:
@@ -397,6 +203,23 @@ def test_without_git_nothing_is_said_about_the_directories(bench: Bench, tmp_pat
     bench.clone(SPEC)
     bench.patch.setenv("PATH", str(tmp_path))
     assert bench.refused() == "amap siblings: git is not on PATH: install it\n"
+
+
+@pytest.mark.parametrize("word", ["rev-parse", "config", "remote", "ls-remote", "status", "rev-list"])
+def test_a_question_that_git_cannot_answer_is_refused(bench: Bench, tmp_path: Path, word: str) -> None:
+    """An older git, a checkout of another user, a broken one: no answer is never a good one."""
+    bench.clone(SPEC)
+    broken = tmp_path / "broken" / "git"
+    broken.parent.mkdir()
+    broken.write_text(
+        f'#!/bin/sh\ncase " $* " in *" {word} "*) echo no >&2; exit 129;; esac\nexec {shutil.which("git")} "$@"\n'
+    )
+    broken.chmod(0o755)
+    bench.patch.setenv("PATH", f"{broken.parent}:{os.environ['PATH']}")
+    before = bench.tree()
+    code, out, err = bench.run("--apply")
+    assert (code, out, len(err.splitlines())) == (1, [], 1)
+    assert bench.tree() == before
 
 
 def test_ambient_git_variables_move_nothing(bench: Bench) -> None:

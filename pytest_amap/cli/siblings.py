@@ -29,6 +29,9 @@ WANTED = "refs/amap/wanted"
 STARTED = r"^(filter\..*|core\.(sshcommand|gitproxy|alternaterefscommand)|credential\..*|remote\..*\.(uploadpack|vcs))$"
 """Settings that name programs which status, fetch or checkout would start."""
 
+NO_MATCH = 1
+"""How `git config --get-regexp` ends where no setting matches."""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -96,7 +99,7 @@ def look(name: str, pin: Pin) -> Place:
     if started := programs(path):
         raise Refused(f"{path} names programs in its own git configuration ({', '.join(started)}): {otherwise}")
     origin = repository(text(run(path, "remote", "get-url", "origin").stdout))
-    if origin != repository(text(run(path.parent, "ls-remote", "--get-url", pin.url).stdout)):
+    if not origin or origin != repository(text(run(path.parent, "ls-remote", "--get-url", pin.url).stdout)):
         raise Refused(f"{path} has another origin ({'/'.join(origin) or 'none'}), expected {pin.url}: {otherwise}")
     changes = run(path, *git.CHANGES)
     if changes.exit != 0 or changes.stdout.strip():
@@ -109,8 +112,10 @@ def look(name: str, pin: Pin) -> Place:
 
 def programs(path: Path) -> list[str]:
     """The settings of this checkout alone that name programs."""
-    shown = text(run(path, "config", "--show-scope", "--name-only", "--get-regexp", STARTED).stdout)
-    lines = [line.split("\t", 1) for line in shown.splitlines()]
+    shown = run(path, "config", "--show-scope", "--name-only", "--get-regexp", STARTED)
+    if shown.exit not in (0, NO_MATCH):
+        raise Refused(f"the git configuration of {path} could not be read{said(shown)}; git 2.26 or later is needed")
+    lines = [line.split("\t", 1) for line in text(shown.stdout).splitlines()]
     return sorted({line[-1] for line in lines if line[0] in ("local", "worktree")})
 
 
@@ -130,7 +135,8 @@ def attached(place: Place) -> Place:
     """The place itself; Refused where moving it would leave commits that nothing holds."""
     if not place.settled:
         holders = ("--branches", "--tags", "--remotes", "--glob=refs/amap")
-        if text(run(place.path, "rev-list", "--max-count=1", "HEAD", "--not", *holders).stdout):
+        loose = run(place.path, "rev-list", "--max-count=1", "HEAD", "--not", *holders)
+        if loose.exit != 0 or loose.stdout:
             raise Refused(f"{place.path} is at {place.head}, which no branch holds: keep it with git branch NAME")
     return place
 
