@@ -70,11 +70,12 @@ def marker(name: str) -> str:
 
 @dataclass(frozen=True)
 class _Needle:
-    """One form of a secret without its noise; `folded` when its letters may be of either case."""
+    """One form of a secret without its noise: `folded` when its letters may be of either case, `deep` if it is rare."""
 
     name: str
     body: bytes
     folded: bool
+    deep: bool
     noise: bytes
     """The pattern of what may stand between two letters of it."""
 
@@ -148,17 +149,14 @@ class Redactor:
         single = b"[" + re.escape(self._noise) + b"]"
         self._needles = self._collect(hidden, single, escapes=False)
         self._unescaped = self._collect(hidden, _ESCAPES.pattern + b"|" + single, escapes=True)
-        self._grams = {gram: needle.name for needle in self._needles for gram in _grams(needle.body)}
+        self._grams = {gram: needle.name for needle in self._needles if not needle.deep for gram in _grams(needle.body)}
 
     def _collect(self, hidden: Mapping[str, str], noise: bytes, *, escapes: bool) -> tuple[_Needle, ...]:
         found: dict[tuple[bytes, bool], _Needle] = {}
-        for name, secret in hidden.items():
-            for value in sorted(secret_forms.values(secret), key=len, reverse=True):
-                for fold, forms in ((False, secret_forms.exact(value)), (True, secret_forms.folded(value))):
-                    for form in sorted(forms):
-                        body = self._bare(form, escapes=escapes)
-                        if len(body) >= SHORTEST:
-                            found.setdefault((body, fold), _Needle(name, body, fold, noise))
+        for name, fold, deep, form in _forms(hidden):
+            body = self._bare(form, escapes=escapes)
+            if len(body) >= SHORTEST:
+                found.setdefault((body, fold), _Needle(name, body, fold, deep, noise))
         return tuple(sorted(found.values(), key=lambda needle: -len(needle.body)))
 
     def _bare(self, data: bytes, *, escapes: bool) -> bytes:
@@ -247,6 +245,18 @@ class Redactor:
             if right > match.end():
                 end = right - 1 + SHORTEST
                 yield match.end(), end, self._grams[data[right - 1 : end]]
+
+
+def _forms(hidden: Mapping[str, str]) -> Iterator[tuple[str, bool, bool, bytes]]:
+    """Each form of each secret: its name, whether its letters may be of either case, whether it is a rare one."""
+    plain = ((False, secret_forms.exact), (True, secret_forms.folded))
+    rare = ((False, secret_forms.deep_exact), (True, secret_forms.deep_folded))
+    for name, secret in hidden.items():
+        whole = secret_forms.values(secret)
+        for deep, kinds, values in ((False, plain, whole | secret_forms.lines(secret)), (True, rare, whole)):
+            for value in sorted(values, key=len, reverse=True):
+                for fold, forms in kinds:
+                    yield from ((name, fold, deep, form) for form in sorted(forms(value)))
 
 
 def _grams(body: bytes) -> Iterator[bytes]:

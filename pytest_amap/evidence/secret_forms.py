@@ -17,33 +17,43 @@ TAIL = 20
 
 
 def values(secret: str) -> set[str]:
-    """What must stay hidden of one secret: itself, its last 20 characters, each long line of it."""
+    """What must stay hidden of one secret in every form: itself, and its last 20 characters."""
     whole = secret.strip()
-    hidden = {whole}
-    if len(whole) > TAIL:
-        hidden.add(whole[-TAIL:])
-    lines = [line.strip() for line in whole.splitlines()]
-    return hidden | ({line for line in lines if len(line) > TAIL} if len(lines) > 1 else set())
+    return {whole, whole[-TAIL:]}
+
+
+def lines(secret: str) -> set[str]:
+    """The long lines of a secret of several: there are many, so they are looked for in the plain forms alone."""
+    found = [line.strip() for line in secret.strip().splitlines()]
+    return {line for line in found if len(line) > TAIL} if len(found) > 1 else set()
 
 
 def exact(value: str) -> set[bytes]:
-    """The forms whose letters keep their case: plain, escaped and base64 ones."""
+    """The plain forms whose letters keep their case: the value, escaped, in base64."""
     forms = {_bytes(text) for text in _escaped(value)}
-    for raw in (_bytes(value), _bytes(_json(value)), value.encode("utf-16-le", "surrogatepass")):
-        forms |= _base64_inside(raw)
-    forms |= {_bytes(quote.join(value)) for quote in ("','", '","')}  # a list of its letters
-    return forms | {form for text in _base64_inside(_bytes(value)) for form in _base64_inside(text)}
+    return forms.union(*(_base64_inside(_bytes(text)) for text in (value, _json(value))))
 
 
 def folded(value: str) -> set[bytes]:
-    """The forms that are written in either case: hexadecimal and percent-encoded ones, in lower case here."""
+    """The plain forms that are written in either case: hexadecimal and percent-encoded ones, in lower case here."""
     raw = _bytes(value)
-    forms = {raw.hex(separator).encode() for separator in (":", "-")} | {raw.hex().encode()}
+    forms = {raw.hex().encode(), raw.hex(":").encode(), raw.hex("-").encode()}
     for safe in ("", "/", "!'()*~", "/:@!$&'()*+,;="):
         once = urllib.parse.quote(raw, safe=safe)
         forms |= {once.encode(), once.replace("%20", "+").encode(), urllib.parse.quote(once, safe="").encode()}
-    forms |= {written.encode() for written in _spelled(value)}
     return {form.lower() for form in forms} - {raw.lower()}
+
+
+def deep_exact(value: str) -> set[bytes]:
+    """The rarer ones: base64 of base64 and of UTF-16, a list of its letters."""
+    once = _base64_inside(_bytes(value))
+    lists = {_bytes(quote.join(value)) for quote in ("','", '","')}
+    return lists.union(_base64_inside(value.encode("utf-16-le", "surrogatepass")), *map(_base64_inside, once))
+
+
+def deep_folded(value: str) -> set[bytes]:
+    """Letter by letter in codes, in lower case here."""
+    return {_bytes(form.lower()) for form in _spelled(value)}
 
 
 def _spelled(value: str) -> set[str]:
