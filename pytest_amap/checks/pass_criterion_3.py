@@ -21,7 +21,10 @@ from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, Part
 if TYPE_CHECKING:
     from pytest_amap.host.lab import Lab, Member
 
-OPENSHELL_ROOTS = ("/.openshell", "/opt/openshell", "/etc/openshell", "/etc/openshell-tls", "/run/openshell")
+OPENSHELL_ROOTS = (
+    *("/.openshell", "/opt/openshell", "/etc/openshell", "/etc/openshell-tls"),
+    *("/run/openshell", "/run/openshell-sidecar", "/run/netns"),
+)
 """Its own runtime's places, which its driver refuses as targets of anybody else's bind (container_paths.rs)."""
 
 UNLISTED = lanes.SANDBOX_ROOT

@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pytest_amap import probes
+from pytest_amap.checks.log_lines import begun, by_name_alone, cut_off, events, of_the_probe, unread
 from pytest_amap.checks.standing import still_ready
 from pytest_amap.commands import Command, Planned
 from pytest_amap.judging import decided, listed, only_beside, unknown
 from pytest_amap.observations import Ran
 from pytest_amap.parsers import Unreadable, logs, policy
-from pytest_amap.parsers.text import lines
 from pytest_amap.verdicts import PASS, Part
 
 if TYPE_CHECKING:
@@ -24,11 +23,8 @@ if TYPE_CHECKING:
 MAIL, PROVIDER = "mail.example.org", "api.anthropic.com"
 PROVIDER_POLICY = "_provider_amap_claude_code"
 ALLOWED, DENIED = ("ALLOWED",), ("DENIED", "BLOCKED")
-DNS, FORBIDDEN = 53, 403
-_INTERPRETER = re.compile(r"python[0-9.]*")
-"""The probe's program, by whatever version the image has."""
+FORBIDDEN = 403
 _TLS = re.compile(r"certificate|SSL", re.IGNORECASE)
-_NETWORK = re.compile(r"(NET|HTTP|DNS)[A-Z0-9_]*:")
 WINDOW = 2000
 """Lines of the log that are asked for."""
 
@@ -104,18 +100,6 @@ def await_line(sender: Member, before: Ran, after: Ran, host: str, actions: tupl
     ).last
 
 
-def events(log: Ran, before: Ran, host: str, after: Ran, actions: tuple[str, ...]) -> list[logs.NetEvent]:
-    """Lines about exactly that host that came since the call: new ones, and not older by their own clock."""
-    return [event for event in new_lines(log, before, host, actions) if event.epoch >= begun(after)]
-
-
-def new_lines(log: Ran, before: Ran, host: str, actions: tuple[str, ...]) -> list[logs.NetEvent]:
-    """What was there before the call is no line of it, whatever time it bears: clocks are set back."""
-    found = logs.about(logs.network(log.stdout), host) if log.ok else ()
-    old = set(lines(before.stdout))
-    return [event for event in found if event.action in actions and event.line not in old]
-
-
 def judge(seen: Seen) -> list[Part]:
     reached = control_part(seen)
     return [
@@ -177,16 +161,6 @@ def lines_about_it(seen: Seen, actions: tuple[str, ...]) -> list[logs.NetEvent]:
     return [event for log in both for event in events(log, seen.before, MAIL, seen.call, actions)]
 
 
-def by_name_alone(event: logs.NetEvent) -> bool:
-    """That a name was looked up, or was not, is no connection."""
-    return event.port == DNS or event.kind == "DNS"
-
-
-def of_the_probe(event: logs.NetEvent) -> bool:
-    """Not of another program that called the same host; a refusal by name tells no program."""
-    return event.binary is None or _INTERPRETER.fullmatch(event.binary.rpartition("/")[2]) is not None
-
-
 def logged(seen: Seen) -> Part:
     """A failing call alone may have many reasons; only the log's own line is the denial.
 
@@ -213,34 +187,13 @@ def logged(seen: Seen) -> Part:
         return unknown(name, want, f"the last {WINDOW} lines do not reach back to the call", *records)
     if cut_off(seen.control_log if seen.control_log.ok else seen.log):
         return unknown(name, want, "the log ends in the middle of a line", *records)
-    if odd := unread(seen.log, since) or unread(seen.control_log, since):
+    if odd := unread(seen.log, MAIL, since) or unread(seen.control_log, MAIL, since):
         return unknown(name, want, f"a line about it that could not be read: {odd[0][:200]}", *records)
     later = {*entries, *logs.entries(seen.control_log.stdout)} - {*logs.entries(seen.before.stdout)}
     if not any(entry.epoch >= since for entry in later):
         return unknown(name, want, "the log has no line at all since the call, by its own clock", *records)
     old = logs.about(logs.network(seen.log.stdout), MAIL)
     return decided(name, False, want, f"{len(entries)} lines, none of them; older ones about it: {len(old)}", *records)
-
-
-def cut_off(log: Ran) -> bool:
-    """A last line that nothing ends and that is no entry: there may have been more."""
-    last = log.stdout.rpartition("\n")[2]
-    return bool(last) and last in logs.unparsed(log.stdout)[-1:]
-
-
-def unread(log: Ran, since: float) -> list[str]:
-    """Lines that name the host and were not understood: no entry, or a decision in words or of a form not known."""
-    understood = {event.line for event in logs.network(log.stdout) if event.host}
-    odd = [line for line in logs.unparsed(log.stdout) if MAIL in line]
-    for entry in logs.entries(log.stdout):
-        about_it = MAIL in entry.message and _NETWORK.match(entry.message) and entry.epoch >= since
-        if about_it and not any(line.endswith(entry.message) for line in understood):
-            odd.append(entry.message)
-    return odd
-
-
-def begun(call: Ran) -> float:
-    return datetime.fromisoformat(call.started).timestamp()
 
 
 def rules(seen: Seen) -> Part:

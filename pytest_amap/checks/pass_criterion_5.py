@@ -8,12 +8,12 @@ request: that poll's summary is kept for the report and decides nothing (facts: 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_amap.checks import request_answers
+from pytest_amap.checks.recipient_lanes import LANES, fresh, listings, notice_of, notices, subject_of
 from pytest_amap.checks.request_answers import cut
 from pytest_amap.commands import Command, Look, Planned
 from pytest_amap.delegations import Delegation
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 HELD, UNGRANTED = "queued_for_human", "recipient_not_allowlisted"
 AS_REPLY = frozenset({"unresolved_reply", "peer_reply_window_expired"})
 BODY = "Nothing is asked of you: this task was never granted and is to be held at the router. If you read it, leave it."
-NOTICE = re.compile(r"notice-([A-Za-z0-9_-]{1,64})\.json")
-LANES = ("peer", "inbox")
 MOST_READ = 20
 LOG_LINES = "400"
 """About a quarter of an hour of polls, 5 s apart."""
@@ -70,10 +68,6 @@ def subject(lab: Lab) -> str:
     return f"L1 reverse task {lab.run.evidence.run if lab.run.evidence else '<run>'}: never granted"
 
 
-def notices(lab: Lab, member: str, lane: str = "peer") -> str:
-    return os.fspath(lab.home.lane(member, lane) / "notices")
-
-
 def status(lab: Lab) -> str:
     return os.fspath(lab.home.router_state / "status.json")
 
@@ -106,14 +100,14 @@ def collect(lab: Lab) -> Seen:
     host, requester, recipient = lab.host, lab.receiver, lab.sender
     log = os.fspath(delegating.audit_log(lab, recipient.name))
     log_before = host.read(log, "what was placed with the recipient, before")
-    before = listings(lab, "before")
+    before = listings(lab, recipient.name, "before")
     task = delegating.plant(lab, requester, recipient, subject(lab), BODY)
     seen = Seen(task, subject(lab), requester.address, recipient.address, log_before, *before)
     if not task.request:
         return seen
     lab.run.left.append(f"pass_criterion_5: request {task.request} of {requester.name}, held by the router")
     seen = await_judgement(lab, seen)
-    after = listings(lab, "after")
+    after = listings(lab, recipient.name, "after")
     new = [f"{two.path}/{name}" for one, two in zip(before, after, strict=True) for name in fresh(one, two)]
     return replace(
         seen,
@@ -125,20 +119,6 @@ def collect(lab: Lab) -> Seen:
         told=host.run(requester.submit_result(task.request)),
         log=host.run(router_logs(lab)),
     )
-
-
-def listings(lab: Lab, when: str) -> tuple[Listing, Listing]:
-    """The recipient's two lanes."""
-    peer, mail = (
-        lab.host.listing(notices(lab, lab.sender.name, lane), f"notices in the recipient's {lane}, {when}")
-        for lane in LANES
-    )
-    return peer, mail
-
-
-def fresh(before: Listing, after: Listing) -> list[str]:
-    """The names of notices that are new."""
-    return [name for name in after.names if name not in before.names and NOTICE.fullmatch(name)]
 
 
 def await_judgement(lab: Lab, seen: Seen) -> Seen:
@@ -303,7 +283,9 @@ def unnoticed(seen: Seen) -> Part:
         return unknown(name, want, f"a lane could not be listed ({listed(problems, 'not looked for')})", *records)
     new = [f"{after.path}/{name}" for before, after in whole for name in fresh(before, after)]
     placements_of_it = {one.notice_id for one in placed(seen)}
-    ours = [path for path in new if notice_of(path) in placements_of_it or subject_of(seen, path) == seen.subject]
+    ours = [
+        path for path in new if notice_of(path) in placements_of_it or subject_of(path, seen.arrived) == seen.subject
+    ]
     if why := exchanged(seen):
         return unknown(name, want, why, *records)
     if ours:
@@ -316,22 +298,8 @@ def unnoticed(seen: Seen) -> Part:
     return decided(name, True, want, f"{len(new)} new notices, none of this request", *records)
 
 
-def notice_of(path: str) -> str:
-    found = NOTICE.fullmatch(os.path.basename(path))
-    return found[1] if found else ""
-
-
 def explained(seen: Seen, path: str) -> bool:
     """A notice in the peer lane by the audit log; one of the mail lane, of which no log tells, by its subject."""
     if os.path.dirname(path) == seen.mail_before.path:
-        return subject_of(seen, path) is not None
+        return subject_of(path, seen.arrived) is not None
     return notice_of(path) in {one.notice_id for one in placements(seen.log_after)}
-
-
-def subject_of(seen: Seen, path: str) -> str | None:
-    """The subject of a new notice, by which this run's are known; None where it could not be read."""
-    texts = [read.text for read in seen.arrived if read.path == path and read.text]
-    read = documents.document(texts[0]) if texts else Unreadable("not read")
-    message = None if isinstance(read, Unreadable) else read.get("message")
-    subject = message.get("subject") if isinstance(message, dict) else None
-    return subject if isinstance(subject, str) else None

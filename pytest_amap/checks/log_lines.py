@@ -1,0 +1,58 @@
+"""Which lines of a sandbox's log belong to one call: told by what is new in it, and by the line's own clock. Pure."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from pytest_amap.observations import Ran
+from pytest_amap.parsers import logs
+from pytest_amap.parsers.text import lines
+
+DNS = 53
+_INTERPRETER = re.compile(r"python[0-9.]*")
+"""The probe's program, by whatever version the image has."""
+_NETWORK = re.compile(r"(NET|HTTP|DNS)[A-Z0-9_]*:")
+
+
+def events(log: Ran, before: Ran, host: str, after: Ran, actions: tuple[str, ...]) -> list[logs.NetEvent]:
+    """Lines about exactly that host that came since the call: new ones, and not older by their own clock."""
+    return [event for event in new_lines(log, before, host, actions) if event.epoch >= begun(after)]
+
+
+def new_lines(log: Ran, before: Ran, host: str, actions: tuple[str, ...]) -> list[logs.NetEvent]:
+    """What was there before the call is no line of it, whatever time it bears: clocks are set back."""
+    found = logs.about(logs.network(log.stdout), host) if log.ok else ()
+    old = set(lines(before.stdout))
+    return [event for event in found if event.action in actions and event.line not in old]
+
+
+def begun(call: Ran) -> float:
+    return datetime.fromisoformat(call.started).timestamp()
+
+
+def by_name_alone(event: logs.NetEvent) -> bool:
+    """That a name was looked up, or was not, is no connection."""
+    return event.port == DNS or event.kind == "DNS"
+
+
+def of_the_probe(event: logs.NetEvent) -> bool:
+    """Not of another program that called the same host; a refusal by name tells no program."""
+    return event.binary is None or _INTERPRETER.fullmatch(event.binary.rpartition("/")[2]) is not None
+
+
+def cut_off(log: Ran) -> bool:
+    """A last line that nothing ends and that is no entry: there may have been more."""
+    last = log.stdout.rpartition("\n")[2]
+    return bool(last) and last in logs.unparsed(log.stdout)[-1:]
+
+
+def unread(log: Ran, host: str, since: float) -> list[str]:
+    """Lines that name the host and were not understood: no entry, or a decision in words or of a form not known."""
+    understood = {event.line for event in logs.network(log.stdout) if event.host}
+    odd = [line for line in logs.unparsed(log.stdout) if host in line]
+    for entry in logs.entries(log.stdout):
+        about_it = host in entry.message and _NETWORK.match(entry.message) and entry.epoch >= since
+        if about_it and not any(line.endswith(entry.message) for line in understood):
+            odd.append(entry.message)
+    return odd
