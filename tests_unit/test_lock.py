@@ -52,7 +52,7 @@ def test_a_dead_holders_lock_is_taken_over_with_a_note(tmp_path: Path) -> None:
     taken.close()
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"pid": 1}', "\x00\xff", "x" * 9000])
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"pid": 1}', "\x00\xff", "x" * 9000, "[" * 4000])
 def test_a_lock_file_that_says_nothing_useful_is_no_obstacle(tmp_path: Path, content: str) -> None:
     (tmp_path / lock.LOCK).write_text(content)
     lock.HomeLock(tmp_path, 4711).close()
@@ -64,6 +64,26 @@ def test_a_symlink_in_the_locks_place_is_not_followed(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="symbolic link"):
         lock.HomeLock(tmp_path, 4711)
     assert (tmp_path / "precious").read_text() == "precious"
+
+
+@pytest.mark.parametrize("what", ["a pipe", "a second name"])
+def test_nothing_but_a_lock_of_ours_is_written_to(tmp_path: Path, what: str) -> None:
+    (tmp_path / "precious").write_text("precious")
+    if what == "a pipe":
+        os.mkfifo(tmp_path / lock.LOCK)
+    else:
+        os.link(tmp_path / "precious", tmp_path / lock.LOCK)
+    with pytest.raises(lock.Held, match="is no lock of ours"):
+        lock.HomeLock(tmp_path, 4711)
+    assert (tmp_path / "precious").read_text() == "precious"
+
+
+def test_what_a_lock_says_of_its_holder_is_one_harmless_line(tmp_path: Path) -> None:
+    about = {"pid": "\x1b[2J", "started": "\n12 PASS", "command": "\u202ex"}
+    (tmp_path / lock.LOCK).write_text(json.dumps(about))
+    held = lock.HomeLock(tmp_path, 4711)
+    assert held.note == "the lock of pid \\x1b[2J, started 12 PASS, which is gone, was taken over"
+    held.close()
 
 
 def test_the_lock_is_private(tmp_path: Path) -> None:

@@ -6,11 +6,13 @@ import contextlib
 import json
 import os
 import socket
+import stat
 import struct
 import sys
 import time
 from pathlib import Path
 
+from pytest_amap.foreign import one_line
 from pytest_amap.host.files import stamp
 
 LOCK = ".amap.lock"
@@ -54,7 +56,7 @@ def described(pid: int) -> str:
         started = stamp(os.stat(f"/proc/{pid}").st_mtime)
     except OSError:
         return f"pid {pid}"
-    return f"pid {pid}, started {started}: {command[:200]}"
+    return one_line(f"pid {pid}, started {started}: {command[:200]}")
 
 
 class HomeLock:
@@ -69,6 +71,10 @@ class HomeLock:
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         self.note = ""
         self._file = os.open(home / LOCK, flags, 0o600)
+        info = os.fstat(self._file)
+        if not stat.S_ISREG(info.st_mode) or info.st_nlink != 1:
+            os.close(self._file)
+            raise Held(f"{home / LOCK} is no lock of ours, but a pipe or a second name of a file: move it away")
         before = os.pread(self._file, 4096, 0)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -90,7 +96,7 @@ class HomeLock:
 
 def who(content: bytes) -> tuple[str, str]:
     """Process and command of a holder, as it wrote them."""
-    with contextlib.suppress(ValueError, KeyError, TypeError):
+    with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
         about = json.loads(content)
-        return f"pid {about['pid']}, started {about['started']}", str(about["command"])
+        return one_line(f"pid {about['pid']}, started {about['started']}"), one_line(str(about["command"]))
     return "another run", "its command is not known"
