@@ -78,6 +78,12 @@ def test_what_is_there_stays(sandbox: Sandbox) -> None:
     assert sandbox.file.stat().st_mode & 0o7777 == 0o640
 
 
+def test_what_claude_writes_while_its_version_is_asked_stays(sandbox: Sandbox) -> None:
+    sandbox.claude('echo \'{"userID": "u"}\' > "$HOME/.claude.json"; echo "2.1.284 (Claude Code)"')
+    assert sandbox.seed().returncode == 0
+    assert (sandbox.document()["userID"], sandbox.document()["lastOnboardingVersion"]) == ("u", "2.1.284")
+
+
 def test_a_second_run_does_not_write(sandbox: Sandbox) -> None:
     sandbox.seed()
     before = sandbox.file.stat()
