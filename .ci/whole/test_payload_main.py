@@ -254,6 +254,19 @@ def test_a_signal_to_the_whole_group_leaves_nothing_running(bench: Bench, name: 
     assert members(process.pid) == []
 
 
+@pytest.mark.parametrize("name", SIGNALS)
+def test_a_signal_while_the_seed_is_at_work_starts_nothing(bench: Bench, name: str) -> None:
+    bench.program("payload/claude-seed", 'echo > "$LOG/seeding"\nexec /bin/sleep 0.5\n')
+    bench.program("path/claude", 'echo > "$LOG/claude"\n')
+    process = bench.start()
+    bench.wait_for("seeding")
+    os.killpg(process.pid, getattr(signal, f"SIG{name}"))
+    process.communicate(timeout=20)
+    assert process.returncode != 0
+    assert not bench.logged("claude")
+    assert not bench.logged("daemon-pid")
+
+
 def members(group: int) -> list[int]:
     """The living processes of a group."""
     found = []
