@@ -1,121 +1,24 @@
-"""amap-main under real shells, with stand-ins for everything it starts."""
+"""amap-main under real shells: what it needs, what it starts and hands on, and how often it starts the daemon."""
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from payload_bench import DAEMON, INSTANT_SLEEP, RELEASING, SHELLS, STUBBORN, UNTIL, Bench, alive, members
 
-PAYLOAD = Path(__file__).resolve().parents[2] / "kit" / "payload"
-SHELLS = [words for words in (("dash",), ("bash",), ("busybox", "sh")) if shutil.which(words[0])]
 REQUIRED = ("AMAP_INBOX_DIR", "AMAP_PEER_DIR", "AMAP_OUTBOX_DIR", "HOME")
-
-DAEMON = 'env | grep ^AMAP_DELIVERY_ | sort > "$LOG/daemon-env.part"; mv "$LOG/daemon-env.part" "$LOG/daemon-env"\n'
-RELEASING = """\
-trap 'echo released > "$LOG/released"; exit 0' TERM
-echo $$ > "$LOG/daemon-pid.part"; mv "$LOG/daemon-pid.part" "$LOG/daemon-pid"
-while :; do /bin/sleep 0.02; done
-"""
-STUBBORN = RELEASING.replace("'echo released > \"$LOG/released\"; exit 0'", "''")
-UNTIL = 'while [ ! -e "$LOG/{}" ]; do /bin/sleep 0.01; done\n'
-INSTANT_SLEEP = 'echo "$1" >> "$LOG/sleeps"; [ "$1" = 0.1 ] && exec /bin/sleep 0.005; exit 0\n'
-
-
-@dataclass
-class Bench:
-    """A payload directory with amap-main and stand-ins, and the environment of a sandbox."""
-
-    shell: tuple[str, ...]
-    root: Path
-    environment: dict[str, str] = field(default_factory=dict)
-    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        for name in ("payload", "path", "log", "home"):
-            (self.root / name).mkdir()
-        shutil.copy(PAYLOAD / "amap-main", self.root / "payload")
-        self.environment |= {
-            "PATH": f"{self.root / 'path'}:/usr/bin:/bin",
-            "LOG": str(self.log),
-            "HOME": str(self.root / "home"),
-            "AMAP_INBOX_DIR": "/lanes/inbox",
-            "AMAP_PEER_DIR": "/lanes/peer",
-            "AMAP_OUTBOX_DIR": "/lanes/outbox",
-            "AMAP_SELF_ADDRESS": "alpha@agents.example.org",
-        }
-        self.program("payload/claude-seed", 'echo seeded > "$LOG/seeded"\n')
-        self.program("payload/inbox-delivery", RELEASING)
-        self.program("path/claude", "exit 0\n")
-
-    @property
-    def log(self) -> Path:
-        return self.root / "log"
-
-    def program(self, name: str, body: str) -> None:
-        if self.shell[0] == "busybox" and name in ("path/sleep", "path/date"):
-            pytest.skip("busybox runs its own")
-        path = self.root / name
-        path.write_text(f"#!/bin/sh\n{body}")
-        path.chmod(0o755)
-
-    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
-            [shutil.which(self.shell[0]) or "", *self.shell[1:], str(self.root / "payload" / "amap-main"), *arguments],
-            env=self.environment,
-            stdin=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-        self.processes.append(process)
-        return process
-
-    def run(self, *arguments: str, stdin: bytes = b"") -> tuple[int, str]:
-        """Exit status and stderr of a whole run."""
-        process = self.start(*arguments)
-        _, stderr = process.communicate(stdin, timeout=20)
-        return process.returncode, stderr.decode()
-
-    def wait_for(self, name: str) -> str:
-        """The text of a log file, once it is there."""
-        return until(lambda: (self.log / name).read_text() if (self.log / name).exists() else "", name)
-
-    def logged(self, name: str) -> bool:
-        return (self.log / name).exists()
-
-
-def until(answer: Callable[[], str], what: str) -> str:
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        if found := answer():
-            return found
-        time.sleep(0.01)
-    pytest.fail(f"{what} did not come within 10 s")
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 @pytest.fixture(params=SHELLS, ids=" ".join)
 def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
     made = Bench(request.param, tmp_path)
     yield made
-    for process in made.processes:
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            continue
-        process.wait()
+    made.end()
 
 
 @pytest.mark.parametrize("name", REQUIRED)
@@ -207,92 +110,6 @@ def test_daemon_and_claude_are_no_relatives_and_the_daemon_is_stopped_last(bench
     assert process.returncode == 0
     assert bench.wait_for("released") == "released\n"
     assert not alive(daemon)
-
-
-# A background job of sh starts with INT and QUIT ignored, and sh cannot trap what it inherited as ignored; claude
-# installs its own handlers, so the stand-in is Python.
-LEAVING = """exec python3 -c '
-import os, signal, sys, time
-def leave(number, frame):
-    time.sleep(0.2)
-    open(os.environ["LOG"] + "/got", "a").write(signal.Signals(number).name + " ")
-    if len(open(os.environ["LOG"] + "/got").read().split()) >= int(os.environ["PATIENCE"]): sys.exit(3)
-for name in ("TERM", "HUP", "INT", "QUIT"):
-    signal.signal(getattr(signal, "SIG" + name), leave)
-open(os.environ["LOG"] + "/ready", "w").write("yes")
-while True: time.sleep(0.05)
-'
-"""
-SIGNALS = ("TERM", "HUP", "INT", "QUIT")
-
-
-@pytest.mark.parametrize("name", SIGNALS)
-def test_a_signal_reaches_claude_and_the_exit_waits_for_both(bench: Bench, name: str) -> None:
-    bench.environment["PATIENCE"] = "1"
-    bench.program("path/claude", UNTIL.format("daemon-pid") + LEAVING)
-    process = bench.start()
-    bench.wait_for("ready")
-    process.send_signal(getattr(signal, f"SIG{name}"))
-    process.communicate(timeout=20)
-    assert process.returncode == 3
-    assert bench.wait_for("got") == f"SIG{name} "
-    assert bench.wait_for("released") == "released\n"
-
-
-@pytest.mark.parametrize("name", SIGNALS)
-def test_a_signal_to_the_whole_group_leaves_nothing_running(bench: Bench, name: str) -> None:
-    """Claude may get it twice: as one of the group, and forwarded."""
-    bench.environment["PATIENCE"] = "1"
-    bench.program("path/claude", UNTIL.format("daemon-pid") + LEAVING)
-    process = bench.start()
-    bench.wait_for("ready")
-    daemon = int(bench.wait_for("daemon-pid"))
-    os.killpg(process.pid, getattr(signal, f"SIG{name}"))
-    process.communicate(timeout=20)
-    assert process.returncode == 3
-    assert not alive(daemon)
-    assert members(process.pid) == []
-
-
-@pytest.mark.parametrize("name", SIGNALS)
-def test_a_signal_while_the_seed_is_at_work_starts_nothing(bench: Bench, name: str) -> None:
-    bench.program("payload/claude-seed", 'echo > "$LOG/seeding"\nexec /bin/sleep 0.5\n')
-    bench.program("path/claude", 'echo > "$LOG/claude"\n')
-    process = bench.start()
-    bench.wait_for("seeding")
-    os.killpg(process.pid, getattr(signal, f"SIG{name}"))
-    process.communicate(timeout=20)
-    assert process.returncode != 0
-    assert not bench.logged("claude")
-    assert not bench.logged("daemon-pid")
-
-
-def members(group: int) -> list[int]:
-    """The living processes of a group."""
-    found = []
-    for directory in Path("/proc").glob("[0-9]*"):
-        try:
-            fields = (directory / "stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if fields[0] != "Z" and int(fields[2]) == group:
-            found.append(int(directory.name))
-    return found
-
-
-def test_a_claude_that_takes_its_time_gets_each_signal_and_is_waited_for(bench: Bench) -> None:
-    bench.environment["PATIENCE"] = "3"
-    bench.program("path/claude", UNTIL.format("daemon-pid") + LEAVING)
-    process = bench.start()
-    bench.wait_for("ready")
-    for count in (1, 2, 3):
-        process.send_signal(signal.SIGTERM)
-        deadline = time.monotonic() + 10
-        while bench.wait_for("got").count("SIGTERM") < count:
-            assert time.monotonic() < deadline, f"signal {count} did not come"
-            time.sleep(0.01)
-    process.communicate(timeout=20)
-    assert process.returncode == 3
 
 
 @pytest.mark.parametrize(
