@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from posture_samples import GOOD, with_toml
 from request_samples import read
 
+from pytest_amap.checks.gateway_files import OTHERS
 from pytest_amap.checks.unknown_6 import judge
 from pytest_amap.parsers.gateway_toml import REQUIRED, findings, gateway_file
 from pytest_amap.verdicts import PASS, verdict
@@ -115,6 +116,21 @@ def said(text: str, **overrides: str) -> list[tuple[str, str, str]]:
 def test_the_whole_file_holds_and_is_written_alike() -> None:
     assert verdict(judge(with_toml(FULL)))[0] is PASS
     assert said(text(DOCUMENT)) == said(FULL)
+
+
+def test_what_is_judged_is_not_named_among_the_others() -> None:
+    named = next(seen for name, _, seen in said(FULL) if name == OTHERS)
+    assert "enable_websocket_tunnel" in named
+    for judged in (
+        "version =",
+        "compute_driver",
+        "bind_address",
+        "disable_tls",
+        "mtls_auth",
+        "grpc_endpoint",
+        "socket",
+    ):
+        assert judged not in named
 
 
 @pytest.mark.parametrize("place", list(leaves(DOCUMENT)), ids=lambda place: ".".join(map(str, place)))

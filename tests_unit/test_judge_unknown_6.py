@@ -125,6 +125,9 @@ BROKEN = {
     "a flag opens the port": with_toml(TOML, **{"--bind-address": "[::]:17670"}),
     "a flag moves the port": with_toml(TOML, **{"--port": "8080"}),
     "no client certificates": with_toml(TOML + "[openshell.gateway.mtls_auth]\nenabled = false\n"),
+    "client certificates are no table": with_toml(
+        TOML.replace("[openshell.drivers.docker]", "mtls_auth = false\n[openshell.drivers.docker]")
+    ),
     "no client certificates, by the environment": with_toml(TOML, OPENSHELL_MTLS_AUTH_ENABLED="false"),
     "no client certificates, by a flag": with_toml(TOML, **{"--disable-mtls-auth": "true"}),
     **{f"supervisors report to {url}": docker(f'grpc_endpoint = "{url}"') for url in ELSEWHERE},

@@ -156,6 +156,7 @@ def test_names_order_drop_ins_and_the_first_folder_wins_over_the_same_name(user:
     masked.unlink()
     masked.symlink_to(os.devnull)
     assert bound(user.found()) == CLOSED
+    assert holds(user.found())
 
 
 def test_what_is_no_drop_in_does_not_count(user: User) -> None:
@@ -247,7 +248,9 @@ def test_a_service_that_runs_does_not_know_this_terminals_variables(user: User) 
     """Else a good file that the terminal names would stand for the bad one that the gateway reads."""
     good = user.put("good.toml", merged(""))
     bad = user.put("openshell/gateway.toml", "")
-    environ = {"HOME": str(user.home), "OPENSHELL_GATEWAY_CONFIG": str(good), "XDG_CONFIG_HOME": str(good.parent)}
+    user.put("openshell/gateway.toml", merged(""), user.home / "terminal")
+    environ = {"HOME": str(user.home), "OPENSHELL_GATEWAY_CONFIG": str(good)}
+    environ["XDG_CONFIG_HOME"] = str(user.home / "terminal")
     found = posture_files.locate(environ, service(), Manager({"HOME": str(user.home)}))
     assert found.toml.path == str(bad)
     assert not holds(found)

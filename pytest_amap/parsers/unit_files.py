@@ -72,7 +72,7 @@ class _Service:
         return _SPECIFIER.sub(lambda found: self.specifiers[found[1]], text)
 
     def argv(self) -> tuple[str, ...]:
-        """The one command that is started; with `@` its second word is only a name."""
+        """The one command that is started."""
         if len(self.started) != 1:
             self.doubts += ["its files name more than one ExecStart="] if self.started else []
             return ()
@@ -84,8 +84,7 @@ class _Service:
             self.doubts.append("its ExecStart= is not one command")
         if len(self.doubts) > before:  # the words that are left might mean something else
             return ()
-        named = [*words[:1], *words[2:]] if "@" in prefixes[0] else words
-        return tuple(word.replace("$", "$$") for word in named) if ":" in prefixes[0] else tuple(named)
+        return tuple(word.replace("$", "$$") for word in words) if ":" in prefixes[0] else tuple(words)
 
 
 def unit(files: Sequence[tuple[str, str]], specifiers: Mapping[str, str]) -> Unit:
