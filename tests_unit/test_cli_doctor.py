@@ -14,7 +14,7 @@ from pytest_amap.cli import doctor as cli_doctor
 from pytest_amap.cli.looking import Unkept
 from pytest_amap.evidence.redaction import Redactor
 from pytest_amap.failures import StepRefused
-from pytest_amap.host import lock, survey
+from pytest_amap.host import identity, lock, survey
 from pytest_amap.host.lab import Lab
 from pytest_amap.host.survey import Ground, Problem
 from pytest_amap.options import Options
@@ -74,6 +74,22 @@ def test_a_broken_posture_is_1(
     monkeypatch.setattr(unknown_6, "judge", lambda seen: [Part("listener", FAIL, "loopback", "0.0.0.0")])
     assert cli_doctor.main(["-o", "amap_port=1"]) == 1
     assert "MEND  step 2: FAIL listener: expected loopback, saw 0.0.0.0" in capsys.readouterr().out
+
+
+def test_recorded_members_are_no_strangers_on_the_gateway(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
+    known: list[dict[str, str]] = []
+    monkeypatch.setattr(unknown_6, "collect", lambda lab: known.append(dict(lab.ids)))
+    monkeypatch.setattr(identity, "recorded", lambda lab: {"alpha": "id-1"})
+    assert cli_doctor.main(["-o", "amap_port=1"]) == 0
+    assert known == [{"alpha": "id-1"}]
+
+
+def test_a_membership_that_cannot_be_read_is_told(ground: Ground, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ground.home is not None
+    ground.home.path.mkdir()
+    ground.home.membership.write_text("{")
+    assert cli_doctor.main(["-o", "amap_port=1"]) == 1
+    assert "MEND  step 2: " in capsys.readouterr().out
 
 
 def test_a_version_that_is_refused_is_1(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
+from kit.errors import Refused
 from pytest_amap.catalogue import L1
 from pytest_amap.checks import unknown_6
 from pytest_amap.cli import looking, settings
 from pytest_amap.failures import StepFailed
-from pytest_amap.host import lock, opening, survey
+from pytest_amap.host import identity, lock, opening, survey
 from pytest_amap.host.lab import Lab
 from pytest_amap.host.run import Run
 from pytest_amap.options import HOME, Options
@@ -83,6 +84,11 @@ def posture(lab: Lab) -> Iterator[Line]:
     """Step 2. The operator's own statement is told and stands in no run's way."""
     if lab.ground.home is None or lab.ground.fleet is None:
         yield False, "step 2: not asked, since step 0 found no home or no fleet"
+        return
+    try:
+        lab.ids.update(identity.recorded(lab))
+    except Refused as refusal:
+        yield False, f"step 2: {refusal}"
         return
     for part in unknown_6.judge(unknown_6.collect(lab)):
         good = part.outcome is PASS or part.name == unknown_6.STATEMENT
