@@ -6,6 +6,11 @@ import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+DETACH = "\x10\x11"
+"""Ctrl-P Ctrl-Q (OpenShell docs/how-it-works/sandboxes/overview.mdx:263-272)."""
+SCREEN = 30.0
+"""Seconds to show a terminal and to detach from it."""
+
 
 @dataclass(frozen=True)
 class Deadlines:
@@ -27,7 +32,8 @@ class Deadlines:
 class Command:
     """One command: argv, what it is for, its deadline in seconds, and when it runs ("" = always).
 
-    `with_key` is true for `sandbox create` alone: no other command sees the API key.
+    `with_key` is true for `sandbox create` alone: no other command sees the API key. `keys` are typed, a
+    moment after its first output, on a terminal of the command's own; without any it has none.
     """
 
     argv: tuple[str, ...]
@@ -36,6 +42,7 @@ class Command:
     with_key: bool = False
     when: str = ""
     env: tuple[tuple[str, str], ...] = ()
+    keys: str = ""
 
     def only(self, when: str) -> Command:
         return replace(self, when=when)
@@ -117,6 +124,10 @@ class Commands:
 
     def get(self, name: str) -> Command:
         return self.sandbox("sandbox", "get", name, "--output", "json", label=f"sandbox get {name}")
+
+    def screen(self, name: str) -> Command:
+        """What the main process's terminal shows; nothing but the detach keys is typed (main.rs:1730)."""
+        return self.sandbox("sandbox", "connect", name, label=f"screen of {name}", timeout=SCREEN, keys=DETACH)
 
     def policy_of(self, name: str) -> Command:
         return self.sandbox("sandbox", "get", name, "--policy-only", label=f"policy of {name}")

@@ -188,3 +188,33 @@ def test_exactly_one_session_with_socket_and_key(answer: Ran, expected: Outcome)
     seen = replace(GOOD, sessions={"alpha": sessions(ROW), "beta": answer})
     assert part(seen, "lister in beta").outcome is expected
     assert part(seen, "lister in alpha").outcome is PASS
+
+
+QUESTION = ran("Do you trust this folder?\r\n> 1. Yes\r\n  2. No\r\n")
+
+
+def silent(outcomes: tuple[str, ...], screen: Ran) -> Seen:
+    """No session to speak to in beta, and what its terminal shows."""
+    lost = history(*outcomes, reply="")
+    return replace(lost, sessions={"alpha": sessions(ROW), "beta": sessions()}, screens={"beta": screen})
+
+
+def test_a_session_that_waits_for_a_person_contradicts_nothing() -> None:
+    seen = silent(("inject_failed",), QUESTION)
+    parts = [part(seen, "relayed the notice"), part(seen, "lister in beta")]
+    assert [one.outcome for one in parts] == [UNKNOWN, UNKNOWN]
+    assert all("beta's screen asks: Do you trust this folder?" in one.seen for one in parts)
+    assert verdict(judge(seen))[0] is UNKNOWN
+
+
+@pytest.mark.parametrize("screen", [ran("Ready.\r\n>"), ran(), ran(exit=1)])
+def test_without_a_question_its_silence_is_a_fail(screen: Ran) -> None:
+    seen = silent(("inject_failed",), screen)
+    assert part(seen, "relayed the notice").outcome is FAIL
+    assert part(seen, "lister in beta").outcome is FAIL
+
+
+def test_a_question_excuses_no_refusal_and_no_other_member() -> None:
+    assert part(silent(("refused",), QUESTION), "relayed the notice").outcome is FAIL
+    asked = silent(("held",), ran())
+    assert part(replace(asked, screens={"alpha": QUESTION}), "relayed the notice").outcome is FAIL

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_amap.host import process
+from pytest_amap.host import process, terminal
 from pytest_amap.host.process import Finished, child_environment, run
 
 ENV = {"PATH": os.environ.get("PATH", os.defpath)}
@@ -157,3 +157,29 @@ def test_a_child_sees_no_colour_no_selector_and_no_key() -> None:
 def test_the_selectors_that_are_kept_away_are_named() -> None:
     environ = {"OPENSHELL_B": "", "PATH": "", "OPENSHELL_A": ""}
     assert process.ambient_selectors(environ) == ("OPENSHELL_A", "OPENSHELL_B")
+
+
+def terminal_run(tmp_path: Path, program: str, seconds: float = 20) -> process.Finished:
+    """A Python program on a terminal, on which q is typed."""
+    argv = (sys.executable, "-c", program)
+    return process.run(argv, cwd=str(tmp_path), env=dict(os.environ), timeout=seconds, keys="q")
+
+
+def test_keys_are_typed_on_a_terminal_after_the_first_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terminal, "MOMENT", 0.2)
+    program = "import os; assert os.isatty(0) and os.isatty(1); print('shown', flush=True); print(os.read(0, 9))"
+    found = terminal_run(tmp_path, program)
+    assert (found.exit, found.timed_out) == (0, False)
+    assert found.stdout.split() == [b"shown", b"b'q'"]
+
+
+def test_keys_are_typed_where_nothing_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terminal, "AT_MOST", 0.3)
+    found = terminal_run(tmp_path, "import os; os.write(2, os.read(0, 9))")
+    assert (found.exit, found.stdout, found.stderr) == (0, b"", b"q")
+
+
+def test_a_terminal_that_ignores_its_keys_ends_at_the_deadline_and_its_text_is_kept(tmp_path: Path) -> None:
+    found = terminal_run(tmp_path, "import time; print('shown', flush=True); time.sleep(60)", seconds=1)
+    assert (found.exit, found.timed_out) == (None, True)
+    assert found.stdout.split() == [b"shown"]

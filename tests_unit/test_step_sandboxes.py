@@ -43,6 +43,7 @@ def step(tmp_path: Path, *, alpha: Answer | None = None, **options: Any) -> tupl
         "create alpha": said(),
         "start alpha": said(),
         "sessions in": sessions(ROW),
+        "screen of": said("Ready.\r\n>"),
     }
     lab, host = scripted_lab(tmp_path, answers, **options)
     lab.ids.clear()
@@ -293,3 +294,34 @@ def test_after_the_last_member_the_routers_files_must_be_there(tmp_path: Path, m
     lab.home.selected.unlink()
     with pytest.raises(StepFailed, match=r"selected\.json must be there"):
         recording.membership.__wrapped__(lab)
+
+
+QUESTION = "\x1b[2J\x1b[HDo you trust this folder?\r\n❯ 1. Yes\r\n  2. No\r\n"
+
+
+def test_a_question_on_a_screen_is_quoted_as_a_finding_and_not_answered(tmp_path: Path) -> None:
+    lab, host = step(tmp_path)
+    host.answers["screen of beta"] = said(QUESTION)
+    run(lab)
+    assert lab.run.facts["first_run_alpha"] == "no question on the screen"
+    assert lab.run.facts["first_run_beta"] == "asks: Do you trust this folder? / ❯ 1. Yes / 2. No"
+    (told,) = [line for line in lab.run.left if "D9" in line]
+    assert "beta asks: Do you trust this folder?" in told
+    assert [command for command in sandboxes.plan(lab) if getattr(command, "keys", "")] == [
+        lab.commands.screen("alpha"), lab.commands.screen("beta"),
+    ]  # fmt: skip
+
+
+def test_a_step_that_fails_over_a_question_quotes_it(tmp_path: Path) -> None:
+    lab, host = step(tmp_path)
+    host.answers |= {"sessions in beta": sessions(), "screen of beta": said(QUESTION)}
+    with pytest.raises(StepFailed, match=r"asks: Do you trust this folder\?.*attach with"):
+        run(lab)
+
+
+def test_a_screen_that_cannot_be_seen_is_told_and_stops_nothing(tmp_path: Path) -> None:
+    lab, host = step(tmp_path)
+    host.answers["screen of"] = said(exit=1, stderr="Error:   × ssh is not on PATH")
+    run(lab)
+    assert lab.run.facts["first_run_alpha"].startswith("the screen was not seen (")
+    assert "ssh is not on PATH" in lab.run.facts["first_run_alpha"]

@@ -9,20 +9,20 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pytest_amap import probes
 from pytest_amap.checks import request_answers
 from pytest_amap.commands import Command, Look, Planned
 from pytest_amap.delegations import Delegation
-from pytest_amap.host import delegating
+from pytest_amap.host import delegating, sessions
 from pytest_amap.host.lab import SANDBOX_HOME
 from pytest_amap.judging import decided, unknown
 from pytest_amap.observations import Ran, Read
-from pytest_amap.parsers import Unreadable, audit, documents, lister
+from pytest_amap.parsers import Unreadable, audit, documents, lister, screen
 from pytest_amap.parsers.audit import OutcomeEvent
-from pytest_amap.verdicts import Part
+from pytest_amap.verdicts import FAIL, Part
 
 if TYPE_CHECKING:
     from pytest_amap.host.lab import Lab, Member
@@ -48,6 +48,8 @@ class Seen:
     told: Ran | None = None
     trouble: Ran | None = None
     """Where no reply came: what the receiver's transcript says of calls to its provider that failed."""
+    screens: dict[str, Ran] = field(default_factory=dict)
+    """Where the lister shows no session to speak to: the member's terminal."""
 
 
 def plan(lab: Lab) -> Iterable[Planned]:
@@ -62,6 +64,8 @@ def plan(lab: Lab) -> Iterable[Planned]:
     yield sender.sessions()
     yield receiver.sessions()
     yield trouble(receiver).only("where no reply came")
+    for member in (sender, receiver):
+        yield lab.commands.screen(member.name).only(f"where {member.name} has no session to speak to")
 
 
 def trouble(receiver: Member) -> Command:
@@ -83,14 +87,17 @@ def collect(lab: Lab, delegation: Delegation) -> Seen:
         notice = delegating.notice_file(lab, task.sender, answer.notice_id)
         task = replace(task, reply=answer.notice_id, reply_notice=host.read(os.fspath(notice), "the reply's notice"))
     body = delegating.message_file(lab, task.receiver, task.notice)
+    listed = {member.name: host.run(member.sessions()) for member in (lab.sender, lab.receiver)}
+    silent = [name for name, ran in listed.items() if sessions.ready(ran) is None]
     return Seen(
         delegation=task,
         receiver_address=lab.fleet.address(task.receiver),
         router=host.run(delegating.router_state(lab)),
-        sessions={member.name: host.run(member.sessions()) for member in (lab.sender, lab.receiver)},
+        sessions=listed,
         body=host.read(os.fspath(body), "the notice's body") if task.notice else None,
         told=host.run(lab.sender.submit_result(task.request)) if task.request else None,
         trouble=None if task.reply or not task.notice else host.run(trouble(lab.receiver)),
+        screens={name: host.run(lab.commands.screen(name)) for name in silent},
     )
 
 
@@ -102,8 +109,18 @@ def judge(seen: Seen) -> list[Part]:
         answered(seen),
         routed(task),
         request_answers.told(task.sender, seen.told, task.request, ACCEPTED, task.result),
-        *(one_session(member, ran) for member, ran in seen.sessions.items()),
+        *(unless_asked(seen, member, one_session(member, ran)) for member, ran in seen.sessions.items()),
     ]
+
+
+def unless_asked(seen: Seen, member: str, part: Part) -> Part:
+    """A session that waits for a person's answer was not tried: its silence contradicts nothing (field report A39)."""
+    shown = seen.screens.get(member)
+    asked = screen.question(shown.stdout) if shown else ""
+    if shown is None or not asked or part.outcome is not FAIL:
+        return part
+    said = f"{part.seen}; {member}'s screen asks: {asked}; a person must answer it (D9)"
+    return unknown(part.name, part.expected, said, *part.records, shown.record)
 
 
 def relayed(seen: Seen) -> Part:
@@ -131,7 +148,7 @@ def relayed(seen: Seen) -> Part:
         return part if task.answer() else unknown(name, want, part.seen, *records)
     if end is not None:
         return decided(name, False, want, said, *records)
-    return pending(seen, name, want, said)
+    return unless_asked(seen, task.receiver, pending(seen, name, want, said))
 
 
 def pending(seen: Seen, name: str, want: str, said: str) -> Part:

@@ -99,7 +99,8 @@ class Host:
         """Run it without a record; `keep` makes one."""
         started = files.stamp(time.time())
         environ = process.child_environment(self.environ, self._key if command.with_key else None)
-        finished = process.run(command.argv, cwd=self.cwd, env=environ | dict(command.env), timeout=command.timeout)
+        environ |= dict(command.env)
+        finished = process.run(command.argv, cwd=self.cwd, env=environ, timeout=command.timeout, keys=command.keys)
         hide = self.evidence.redactor.text
         return Ran(
             argv=tuple(hide(word) for word in command.argv),

@@ -9,9 +9,11 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO
+
+from pytest_amap.host import terminal
 
 GRACE = 5.0
 """Seconds that a group gets to be gone after SIGKILL."""
@@ -42,8 +44,10 @@ class Finished:
     seconds: float
 
 
-def run(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout: float) -> Finished:
+def run(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout: float, keys: str = "") -> Finished:
     """Run `argv` with an empty stdin in a session of its own, for at most `timeout` seconds.
+
+    With `keys` its stdin and stdout are a terminal, on which they are typed a moment after the first output.
 
     Output goes to files, not pipes: a grandchild that keeps a stream open cannot keep us waiting. The whole group
     is killed at the deadline, on any exception, and after the command's end. Never raises for
@@ -51,14 +55,15 @@ def run(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout: float
     """
     begun = time.monotonic()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, contextlib.ExitStack() as group:
+        screen = group.enter_context(terminal.Terminal(keys, out)) if keys else None
         try:
             with undisturbed():
                 process = subprocess.Popen(
                     list(argv),
                     cwd=cwd,
                     env=dict(env),
-                    stdin=subprocess.DEVNULL,
-                    stdout=out,
+                    stdin=screen.inner if screen else subprocess.DEVNULL,
+                    stdout=screen.inner if screen else out,
                     stderr=err,
                     start_new_session=True,
                 )
@@ -66,16 +71,23 @@ def run(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout: float
         except (OSError, ValueError) as error:
             said = f"{argv[0] if argv else ''}: {getattr(error, 'strerror', None) or error}"
             return Finished(None, b"", said.encode(errors="replace"), False, time.monotonic() - begun)
-        why = watch(process, (out, err), begun + timeout)
+        why = watch(process, (out, err), begun + timeout, screen.pump if screen else nothing)
         group.close()
         seconds = time.monotonic() - begun
         told = f"{why}\n".encode() if why == FLOODED else b""
         return Finished(None if why else process.returncode, content(out), told + content(err), why == LATE, seconds)
 
 
-def watch(process: subprocess.Popen[bytes], streams: Sequence[IO[bytes]], deadline: float) -> str:
+def nothing() -> None:
+    """Between two looks, where there is no terminal."""
+
+
+def watch(
+    process: subprocess.Popen[bytes], streams: Sequence[IO[bytes]], deadline: float, meanwhile: Callable[[], None]
+) -> str:
     """Wait for the process to end by itself; "" when it did, else why it has to be stopped."""
     while True:
+        meanwhile()
         left = deadline - time.monotonic()
         try:
             process.wait(max(0.0, min(LOOK, left)))

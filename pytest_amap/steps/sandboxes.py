@@ -13,7 +13,7 @@ from pytest_amap.failures import StepFailed
 from pytest_amap.host import files, intents, sessions
 from pytest_amap.host.lab import Lab, Member
 from pytest_amap.observations import Ran
-from pytest_amap.parsers import Unreadable, cli, text
+from pytest_amap.parsers import Unreadable, cli, screen, text
 from pytest_amap.steps.prepare import Profile
 
 READY = "Ready"
@@ -66,6 +66,7 @@ def plan(lab: Lab) -> list[Planned]:
             lab.commands.get(member.name).only(missing),
             lab.commands.start(member.name).only(f"if {member.name} is stopped"),
             member.sessions(),
+            lab.commands.screen(member.name),
         ]
     return planned
 
@@ -219,18 +220,37 @@ def restart(lab: Lab, member: Member) -> None:
 
 
 def settled(lab: Lab, member: Member) -> None:
-    """Wait for the session. One that is odd is for the checks to judge; one that cannot be asked fails the step."""
+    """Wait for the session, then look at its screen: what waits there for a person is a finding for D9.
+
+    A session that is odd is for the checks to judge; one that cannot be asked fails the step.
+    """
     waited = sessions.await_ready(lab, member, seconds=lab.options.deadlines.ready)
+    asked = first_run(lab, member)
     if waited.value is not None:
         return
     found = sessions.sessions(waited.last)
     if isinstance(found, Unreadable) or not found.rows:
         why = found.why if isinstance(found, Unreadable) else "no session is there"
-        raise StepFailed(
-            f"{waited.problem} ({why}); attach with 'openshell sandbox connect {member.name}': "
-            "a first-run question there is a finding for D9"
-        )
+        raise StepFailed(f"{waited.problem} ({why}); {asked}")
     lab.run.left.append(
-        f"{member.name} has {len(found.rows)} sessions, not one with a socket and a key: {waited.problem}; attach with "
-        f"'openshell sandbox connect {member.name}': a first-run question there is a finding for D9"
+        f"{member.name} has {len(found.rows)} sessions, not one with a socket and a key: {waited.problem}; {asked}"
     )
+
+
+def first_run(lab: Lab, member: Member) -> str:
+    """What the member's terminal asks, as a fact and in words; only a person answers it."""
+    ran = lab.host.run(lab.commands.screen(member.name))
+    asked = screen.question(ran.stdout)
+    seen = (
+        f"asks: {asked}"
+        if asked
+        else "no question on the screen"
+        if screen.rows(ran.stdout)
+        else f"the screen was not seen ({ran.said})"
+    )
+    lab.run.facts[f"first_run_{member.name}"] = seen
+    attach = f"attach with 'openshell sandbox connect {member.name}'"
+    if not asked:
+        return f"{seen}; {attach}: a first-run question there is a finding for D9"
+    lab.run.left.append(f"{member.name} {seen}; nothing was answered: a finding for D9; {attach} and answer it")
+    return f"it {seen}; {attach} and answer it: a finding for D9"
