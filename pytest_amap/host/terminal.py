@@ -9,7 +9,7 @@ from typing import IO
 
 SIZE = (50, 160)
 """Rows and columns."""
-MOMENT, AT_MOST = 2.0, 10.0
+MOMENT, AT_MOST = 1.0, 10.0
 """Seconds from the first output to the keys, and from the start where nothing is shown."""
 
 
