@@ -487,6 +487,12 @@ def test_verify_prints_hostile_fields_as_harmless_lines(store: Evidence, capsys:
     harmless(capsys.readouterr().out)
 
 
+def test_verify_knows_two_kinds_of_host(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = sealed(tmp_path / "evidence", host="\x1b[2Jlive")
+    assert verify.main([str(store.root)]) == 1
+    harmless(capsys.readouterr().out)
+
+
 def harmless(printed: str) -> None:
     assert all(char == "\n" or (char.isprintable() and char.isascii()) for char in printed)
     assert not any(line.startswith("whole") for line in printed.splitlines())

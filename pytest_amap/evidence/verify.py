@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     directory = parser.parse_args(argv).directory
     found, run = _looked_at(directory)
-    for line in found if found or run is None else [_whole(run)]:
+    for line in found if found or run is None else [one_line(_whole(run))]:
         print(line)
     for newer in _newer(run) if run else ():
         print(f"note: the run {newer} is newer; it was not looked at")
@@ -185,7 +185,7 @@ def _seal(run: _Run) -> Iterator[str]:
     for name, value in due.items():
         if seal.get(name) != value:
             yield f"{chain.SEAL}: expected {name} {value}, saw {seal.get(name)}"
-    if hosts != {host} or (host == "rehearsal") != (seal.get("rehearsal") is True):
+    if hosts != {host} or host not in ("", *chain.HOSTS) or (host == "rehearsal") != (seal.get("rehearsal") is True):
         yield f"{chain.SEAL}: its host is not that of the records"
     sealed = seal.get("files")
     sealed = sealed if isinstance(sealed, dict) else {}
