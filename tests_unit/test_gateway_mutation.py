@@ -128,7 +128,7 @@ def test_what_is_judged_is_not_named_among_the_others() -> None:
         "disable_tls",
         "mtls_auth",
         "grpc_endpoint",
-        "socket",
+        "socket_path",
     ):
         assert judged not in named
 
