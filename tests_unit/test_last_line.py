@@ -1,7 +1,8 @@
-"""pytest's own letters and last line agree with the verdicts: no UNKNOWN is a dot, uncounted, or in a green line."""
+"""pytest's own letters, last line and table agree with the verdicts: no UNKNOWN is a dot, uncounted, or in a green line."""
 
 from __future__ import annotations
 
+import html
 import re
 import signal
 
@@ -62,3 +63,14 @@ def test_the_letter_is_what_was_settled(bench: Bench, body: str, letter: str, co
     assert letters == letter
     assert counted in last
     assert letter == "." or not last.startswith(GREEN)
+
+
+def test_the_rows_of_pytests_own_table_hold_the_verdicts(bench: Bench) -> None:
+    bench.check("unknown_2", PASSES)
+    bench.check("unknown_1", IS_UNKNOWN)
+    bench.check("unknown_3", FAILS)
+    bench.check("unknown_7", PASSES, mark="@pytest.mark.skip(reason='not today')")
+    assert bench.run("--apply").ret == 3
+    page = html.unescape((bench.runs[-1] / "report.html").read_text("utf-8"))
+    rows = re.findall(r'col-verdict amap-(\w+).{1,60}?test_(unknown_\d)', page)
+    assert {check: verdict.upper() for verdict, check in rows} == bench.outcomes()

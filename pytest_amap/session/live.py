@@ -33,6 +33,7 @@ from pytest_amap.verdicts import PASS, UNKNOWN, Outcome, verdict
 
 run_key = pytest.StashKey[Run]()
 environ_key = pytest.StashKey[Mapping[str, str]]()
+reports_key = pytest.StashKey[list[pytest.TestReport]]()
 
 STEP_DONE = PASS
 """The outcome that --only-step contributes to the exit code where no check was selected."""
@@ -203,7 +204,10 @@ def note_phase(run: Run, item: pytest.Item, call: pytest.CallInfo[None], report:
     if report.when == "teardown":
         run.ended.add(check)
     result = run.result_of(check)
-    report.amap_verdict = result.outcome  # type: ignore[attr-defined]
+    told = item.stash.setdefault(reports_key, [])
+    told.append(report)
+    for earlier in told:  # the page's row is drawn from the call's report, and the verdict stands after the teardown
+        earlier.amap_verdict = result.outcome  # type: ignore[attr-defined]
     report.amap_check = check  # type: ignore[attr-defined]
     report.amap_shown = shown(run, check, report)  # type: ignore[attr-defined]
     if report.when == "teardown":  # not before: until here it is UNKNOWN, whatever it settled
