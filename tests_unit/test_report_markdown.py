@@ -202,3 +202,9 @@ def test_inline(text: str, want: str) -> None:
 
 def test_a_table_of_nothing_is_a_header() -> None:
     assert table(("a", "b"), []) == ["| a | b |", "|---|---|"]
+
+
+def test_a_statement_of_the_operator_ends_with_one_full_stop() -> None:
+    text = draft(run_of(posture="Nobody else can reach it. I am alone."))
+    assert "in the operator's words: Nobody else can reach it. I am alone." in text
+    assert "alone.." not in text

@@ -19,8 +19,8 @@ def fact(run: RunResult, name: str) -> str:
 
 
 def stated_posture(run: RunResult) -> str:
-    """What the operator stated about what no file shows, or that nothing was stated."""
-    return run.posture if run.posture and run.posture != "not stated" else f"not stated {OPEN}"
+    """What the operator stated about what no file shows, or that nothing was stated; without its full stop."""
+    return run.posture.rstrip(" .") if run.posture and run.posture != "not stated" else f"not stated {OPEN}"
 
 
 def evidence_of(result: CheckResult) -> str:
