@@ -1,4 +1,4 @@
-"""pytest's own letters, last line and table agree with the verdicts: no UNKNOWN is a dot, uncounted, or in a green line."""
+"""pytest's own letters, last line and table agree with the verdicts: an UNKNOWN is no dot, and in no green line."""
 
 from __future__ import annotations
 
@@ -72,5 +72,5 @@ def test_the_rows_of_pytests_own_table_hold_the_verdicts(bench: Bench) -> None:
     bench.check("unknown_7", PASSES, mark="@pytest.mark.skip(reason='not today')")
     assert bench.run("--apply").ret == 3
     page = html.unescape((bench.runs[-1] / "report.html").read_text("utf-8"))
-    rows = re.findall(r'col-verdict amap-(\w+).{1,60}?test_(unknown_\d)', page)
+    rows = re.findall(r"col-verdict amap-(\w+).{1,60}?test_(unknown_\d)", page)
     assert {check: verdict.upper() for verdict, check in rows} == bench.outcomes()
