@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from request_samples import AT
 from scripted_lab import Answer, ScriptedHost, said, scripted_lab
 from small_lab import unplanned, unrun
 
@@ -18,12 +19,11 @@ from pytest_amap.observations import Ran
 from pytest_amap.steps import image
 
 HELP = """Options:
-  --settings <file>
-  --mcp-config <file>
+  --settings <file-or-json>
+  --mcp-config <configs...>
   --dangerously-skip-permissions
-  --append-system-prompt-file <file>
 """
-MEASURED = f"2.1.284 (Claude Code)\n---\n{HELP}"
+MEASURED = f"2.1.284 (Claude Code)\n---\n{HELP}error: unknown option '{image.NO_FLAG}'\n"
 
 
 def shown(lab: Lab, **changes: str) -> Ran:
@@ -107,6 +107,47 @@ def test_a_build_that_fails_stops_with_its_last_lines_and_takes_no_older_image(t
     assert host.ran("Claude Code in the image") == 0
 
 
+COMMAND = 'set -eu;     if [ "$exact" = no ]; then exit 1; fi;     npm install -g'
+CLASSIC = f"""The command '/bin/sh -c {COMMAND}' returned a non-zero code: 1
+Step 8/11 : RUN {COMMAND}
+ ---> Running in f09c5fdeec66
+\x1b[91mnpm error code ETARGET
+\x1b[0m\x1b[91mnpm could not install it
+\x1b[0m
+"""
+BUILDKIT = f"""#6 [3/5] RUN useradd
+#6 0.178 a warning
+#6 DONE 0.3s
+#7 [4/5] RUN {COMMAND}
+#7 sha256:58de084980b9b31a36da8ffc61e6a1c818f5b6c87d48fc81e5d1ee43cf6e3772
+#7 0.492 npm error code ETARGET
+#7 0.503 npm could not install it
+#7 ERROR: executor failed running [/bin/sh -c {COMMAND}]: exit code: 1
+------
+ > [4/5] RUN {COMMAND}:
+------
+executor failed running [/bin/sh -c {COMMAND}]: exit code: 1
+"""
+NO_BASE = """#3 [internal] load metadata for example.org/x:1
+#3 ERROR: failed to do request: no such host
+------
+failed to solve: failed to do request: no such host
+"""
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        (CLASSIC, "---> Running in f09c5fdeec66 / npm error code ETARGET / npm could not install it"),
+        (BUILDKIT, "npm error code ETARGET / npm could not install it"),
+        (NO_BASE, "failed to do request: no such host"),
+    ],
+    ids=["classic", "BuildKit", "no base image"],
+)
+def test_a_failed_build_is_told_in_the_failing_commands_own_words(output: str, said: str) -> None:
+    assert image.last_lines(Ran((), 1, "", output, AT, AT)) == said
+
+
 def test_a_build_without_an_end_says_so(tmp_path: Path) -> None:
     lab, host = step(tmp_path, built=said(exit=None, timed_out=True))
     host.answers["the image"] = said(exit=1)
@@ -161,13 +202,15 @@ def test_outside_the_selection_nothing_is_built(tmp_path: Path) -> None:
         ("2.1.284\n---\n" + HELP, "could not be read"),
         ("2.1.284 (Claude Code)\n2.1.285 (Claude Code)\n---\n" + HELP, "could not be read"),
         ("\x00\ufffd" * 400, "could not be read"),
-        ("2.1.284 (Claude Code)\n---\n", "lists no --mcp-config, --append-system-prompt-file, --settings, --dang"),
+        ("2.1.284 (Claude Code)\n---\n", "lists no --settings, --dangerously-skip-perm"),
         (said(MEASURED, exit=1), "must run in the image"),
         (said("2.1.284 (Claude Code)\n", exit=1, stderr="claude: broken\n"), "saw claude: broken"),
         (said(exit=255, stderr="exec /usr/bin/sh: exec format error\n"), "saw exec /usr/bin/sh: exec format error"),
         (said(exit=None, timed_out=True), "saw no end within its deadline"),
-        (MEASURED.replace("--mcp-config", "--mcp"), "lists no --mcp-config"),
-        (MEASURED.replace("--settings", "--settings-file"), "lists no --settings"),
+        (MEASURED.replace("--settings", "--settings-file"), "lists no --settings; pin"),
+        (MEASURED.replace("--dangerously", "--allow-dangerously"), "lists no --dangerously-skip-permissions; pin"),
+        (MEASURED.replace(image.NO_FLAG, "--mcp-config"), "knows no --mcp-config; pin"),
+        (MEASURED.partition("error:")[0] + "Welcome\n", f"must refuse {image.NO_FLAG} by name, saw .*Welcome; pin"),
     ],
 )
 def test_what_the_image_really_holds_decides(tmp_path: Path, measured: str | Ran, named: str) -> None:

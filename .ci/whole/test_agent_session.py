@@ -42,8 +42,15 @@ def test_it_names_its_version_and_the_options_that_matter(tmp_path: Path) -> Non
     program = REHEARSAL / "agent/claude.py"
     assert run("/usr/bin/python3", program, "--version").stdout == "2.1.284 (Claude Code)\n"
     text = run("/usr/bin/python3", program, "--help").stdout
-    for option in ("--settings", "--dangerously-skip-permissions", "--mcp-config", "--append-system-prompt-file"):
+    for option in ("--settings", "--dangerously-skip-permissions", "--mcp-config"):
         assert option in text
+    assert "--append-system-prompt-file" not in text
+
+
+def test_it_refuses_a_flag_that_it_does_not_know_by_name(tmp_path: Path) -> None:
+    words = ("--settings", "{}", "--append-system-prompt-file", "{}", "--no-such-flag", "--nor-this")
+    refused = run("/usr/bin/python3", REHEARSAL / "agent/claude.py", *words)
+    assert (refused.returncode, refused.stderr) == (1, "error: unknown option '--no-such-flag'\n")
 
 
 def test_socket_registry_and_key_are_where_a_lister_looks(agent: Agent, api: Api) -> None:

@@ -19,6 +19,7 @@ from image_bench import GID, KEY, UID, VERSION, Host, step_1_looks
 from rehearsing import CHECKOUT
 
 from pytest_amap.failures import StepFailed
+from pytest_amap.steps import image
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -94,6 +95,15 @@ def test_the_image_holds_the_pinned_program_and_the_account(built: Host) -> None
         "/usr/bin/python3",
         "/usr/bin/bash",
     ]
+
+
+@pytest.mark.parametrize("words", [(*image.GIVEN, image.NO_FLAG), ("--append-system-promptfile", "{}", "--nor-this")])
+def test_the_rehearsals_agent_refuses_a_flag_as_the_real_one_does(built: Host, words: tuple[str, ...]) -> None:
+    real = built.daemon.docker("run", "--rm", "--network", "none", "--entrypoint", "claude", IMAGE, *words)
+    agent = CHECKOUT / "pytest_amap" / "rehearsal" / "agent" / "claude.py"
+    rehearsed = subprocess.run(["python3", agent, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert real.returncode == rehearsed.returncode == 1
+    assert real.stderr.splitlines()[0] == rehearsed.stderr.splitlines()[0]
 
 
 def test_no_cache_and_no_key_is_in_the_image(built: Host) -> None:

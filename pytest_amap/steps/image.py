@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from typing import Any
 
 import pytest
 
-from kit import commands
+from kit.commands import MAIN
 from pytest_amap.commands import Command, Planned
 from pytest_amap.failures import StepFailed
 from pytest_amap.host import files
 from pytest_amap.host.lab import Lab
 from pytest_amap.observations import Ran
-from pytest_amap.parsers import Unreadable, documents, shown, versions
+from pytest_amap.parsers import Unreadable, builds, documents, shown, versions
 
 LABEL = "amap-openshell"
-FLAGS = tuple(word for word in commands.MAIN if word.startswith("--"))
-"""Those that a sandbox's create command hands to claude."""
+FLAGS = ("--settings", "--dangerously-skip-permissions")
+"""Those that the runbook wants to see in --help, which does not list all that Claude Code knows."""
+
+NO_FLAG = "--amap-no-such-flag"
+GIVEN = tuple(word if word.startswith("--") else "{}" for word in MAIN[1:])
+"""The flags that a sandbox's create command hands to claude, their files left out."""
 
 ANEW = "remove it (docker image rm) so that it is built anew"
 
-MEASURE = "claude --version && echo --- && claude --help"
+ASK = shlex.join(("claude", *GIVEN, NO_FLAG))
+MEASURE = f"claude --version && echo --- && claude --help && ! {ASK} 2>&1"
+"""Claude Code refuses the first flag that it does not know, by name, and starts no session: NO_FLAG and no other."""
 
 
 @pytest.fixture(scope="session")
@@ -133,7 +140,7 @@ def image_labels(image: dict[str, Any]) -> dict[str, str]:
 def last_lines(ran: Ran) -> str:
     if ran.timed_out:
         return "no end within its deadline"
-    lines = [line.strip() for line in (ran.stderr + ran.stdout).splitlines() if line.strip()]
+    lines = builds.said_at_the_end(ran.stderr + ran.stdout)
     return " / ".join(lines[-3:])[:500] or f"exit {ran.exit}"
 
 
@@ -145,7 +152,7 @@ def measure(lab: Lab, found: Ran) -> None:
     ran = lab.host.run(inside(lab, MEASURE, "Claude Code in the image"))
     if not ran.ok:
         raise StepFailed(f"claude --version and claude --help must run in the image, saw {last_lines(ran)}; {ANEW}")
-    said, _, usage = ran.stdout.partition("\n---\n")
+    said, _, answer = ran.stdout.partition("\n---\n")
     version = versions.claude(said)
     if isinstance(version, Unreadable):
         raise StepFailed(f"claude --version in the image could not be read ({version.why}); {ANEW}")
@@ -154,7 +161,14 @@ def measure(lab: Lab, found: Ran) -> None:
             f"the image holds Claude Code {version}, wanted {lab.ground.claude_version}; "
             "set CLAUDE_CODE_VERSION to what you measured"
         )
-    missing = [flag for flag in FLAGS if not re.search(rf"(?<![\w-]){flag}(?![\w-])", usage)]
+    missing = [flag for flag in FLAGS if not re.search(rf"(?<![\w-]){flag}(?![\w-])", answer)]
     if missing:
         raise StepFailed(f"claude --help in the image lists no {', '.join(missing)}; pin a version that does")
+    unknown = re.search(r"unknown option '([^']*)'", answer)
+    if unknown is None:
+        raise StepFailed(
+            f"claude in the image must refuse {NO_FLAG} by name, saw {last_lines(ran)}; pin a version that does"
+        )
+    if unknown[1] != NO_FLAG:
+        raise StepFailed(f"claude in the image knows no {unknown[1]}; pin a version that does")
     lab.run.facts |= {"claude_code": str(version), "image": f"{lab.options.image} {identity[0]}"}

@@ -22,6 +22,7 @@ import signal
 import socket
 import stat
 import subprocess
+import sys
 import threading
 import time
 import uuid
@@ -61,14 +62,18 @@ def version() -> str:
 
 
 def parse_arguments() -> argparse.Namespace:
-    """The options amap-main passes, out of the real program's many."""
+    """The options amap-main passes, out of the real program's many; one of them its --help does not list."""
     parser = argparse.ArgumentParser(prog="claude", description="Claude Code, as far as a rehearsal needs it")
     parser.add_argument("-v", "--version", action="version", version=f"{version()} (Claude Code)")
     parser.add_argument("--settings", metavar="FILE-OR-JSON", default="{}")
     parser.add_argument("--dangerously-skip-permissions", action="store_true")
     parser.add_argument("--mcp-config", metavar="FILE", default="")
-    parser.add_argument("--append-system-prompt-file", metavar="FILE")
-    return parser.parse_args()
+    parser.add_argument("--append-system-prompt-file", metavar="FILE", help=argparse.SUPPRESS)
+    arguments, others = parser.parse_known_args()
+    unknown = [word for word in others if word.startswith("-")]
+    if unknown:
+        sys.exit(f"error: unknown option '{unknown[0]}'")
+    return arguments
 
 
 class Settings:
