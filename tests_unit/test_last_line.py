@@ -74,3 +74,15 @@ def test_the_rows_of_pytests_own_table_hold_the_verdicts(bench: Bench) -> None:
     page = html.unescape((bench.runs[-1] / "report.html").read_text("utf-8"))
     rows = re.findall(r"col-verdict amap-(\w+).{1,60}?test_(unknown_\d)", page)
     assert {check: verdict.upper() for verdict, check in rows} == bench.outcomes()
+
+
+def test_the_closing_lines_name_the_home_as_the_person_knows_it(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a rehearsal the records hold the place inside its world, where nobody can look."""
+    inside = bench.pytester.mkdir("inside")
+    bench.home.symlink_to(inside)
+    monkeypatch.setenv("AMAP_OPENSHELL_HOME", str(inside))
+    monkeypatch.setenv("AMAP_SHOWN_HOME", str(bench.home))
+    bench.check("unknown_2", f"check.settle([Part('where', UNKNOWN, 'x', '{inside}/roster')])")
+    lines = "".join(bench.run("--apply").outlines)
+    assert f"{bench.home}/roster" in lines.partition(" l1 live ")[2].replace(" " * 9, "")
+    assert f"{inside}/roster" in bench.reason("unknown_2")

@@ -144,7 +144,8 @@ def summarise(run: Run, reporter: Any) -> None:
         evidence=os.path.dirname(os.path.dirname(shown)) if exists else "",
         command=again.command(reporter.config, run.options.shown_home),
     )
-    for line in terminal.summary(run.result(), reporter._tw.fullwidth, written):
+    as_known = places.named(run.result(), {run.options.home: run.options.shown_home} if run.options.home else {})
+    for line in terminal.summary(as_known, reporter._tw.fullwidth, written):
         reporter.line(line.text, **line.markup)
 
 
