@@ -295,6 +295,16 @@ FORGERIES: dict[str, tuple[str, Callable[[dict[str, Any]], object] | str, str]] 
         "selected",
     ),
     "a count of records": ("results.json", lambda d: d["results"]["extra"].update(records=9), "expected records 7"),
+    "an attachment": (
+        "results.json",
+        lambda d: d["results"]["tests"][0]["attachments"][0].update(path="../../../../etc/passwd"),
+        "what is attached",
+    ),
+    "a check less": (
+        "statement.json",
+        lambda d: d["predicate"]["configuration"][0]["annotations"]["checks"].pop(),
+        "its checks",
+    ),
     "a key twice": ("results.json", TWICE, "has not the shape"),
     "a number that is none": ("results.json", lambda d: d.update(x=float("nan")), "has not the shape"),
 }

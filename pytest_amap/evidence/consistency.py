@@ -71,6 +71,10 @@ def _test(test: Mapping[str, Any], records: Mapping[str, str]) -> Iterator[str]:
         yield f"{RESULTS}: {test['name']} is PASS, and its parts are not"
     if outcome is not UNKNOWN and not test["extra"]["selected"]:
         yield f"{RESULTS}: {test['name']} is {outcome}, and was not selected"
+    if [attached["path"] for attached in test["attachments"]] != [
+        ctrf.TO_EVIDENCE + name for name in test["extra"]["records"]
+    ]:
+        yield f"{RESULTS}: what is attached to {test['name']} is not its records"
     for record in dict.fromkeys([*test["extra"]["records"], *(name for part in parts for name in part["records"])]):
         if record not in records:
             yield f"{RESULTS}: {test['name']} rests on {record}, which is not there"
@@ -123,6 +127,7 @@ def _statement(document: dict[str, Any], results: dict[str, Any]) -> Iterator[st
     whole = not short and not extra["interrupted"] and not extra.get("replay_of")
     due = {"result": "PASSED" if whole else "FAILED", "passedTests": passed, "failedTests": short}
     about = {name: extra[name] for name in ("host", "run", "head", "records", "declared", "interrupted")}
+    about |= {"checks": [test["name"] for test in tests]}
     about |= {"selected": [test["name"] for test in tests if test["extra"]["selected"]]}
     (configuration,) = document["predicate"]["configuration"]
     for told, expected in ((document["predicate"], due), (configuration["annotations"], about)):
