@@ -240,6 +240,16 @@ def test_step_0_leaves_to_systemd_what_files_cannot_decide(user: User) -> None:
     assert len(posture_files.problems(user.found(), 17670, ALIAS)) == 1
 
 
+def test_the_user_manager_need_not_know_this_terminals_folder(user: User) -> None:
+    other = user.home / "terminal"
+    user.put("openshell/gateway.toml", merged(""), other)
+    assert user.found(XDG_CONFIG_HOME=str(other)).undecided  # two files, and no word of systemd on which is its own
+    (user.config / "openshell" / "gateway.toml").unlink()
+    assert holds(user.found(XDG_CONFIG_HOME=str(other)))
+    user.drop_in(f"Environment=OPENSHELL_BIND_ADDRESS={OPEN}")
+    assert bound(user.found(XDG_CONFIG_HOME=str(other))) == OPEN
+
+
 def service(state: str = "active", *flags: str, **environment: str) -> units.Unit:
     return units.Unit(("/usr/bin/openshell-gateway", *flags), environment, (), (), state, "")
 

@@ -16,6 +16,7 @@ from pytest_amap.parsers.gateway_settings import Finding, State
 
 CONFIG = "OPENSHELL_GATEWAY_CONFIG"
 PROGRAM = "openshell-gateway"
+OWN = ("gateway.toml", "gateway.env")
 
 
 @dataclass(frozen=True)
@@ -70,8 +71,10 @@ def locate(
     manager's environment and an environment file beats both (systemd.exec(5)); gateway.env counts also where the unit
     does not list it, and then for what nothing else sets.
     """
+    unsaid = []
     if unit is None:
         unit, manager = service_files.unit(environ), service_files.manager(environ)
+        unsaid = elsewhere(environ)
     environment = in_folder(environ, "gateway.env")
     read = [environment, *environment_files(unit)]
     service = variables(environment) | (manager.environment if manager else {}) | (unit.environment if unit else {})
@@ -86,7 +89,7 @@ def locate(
         environment=environment,
         overrides={name: value for name, value in service.items() if overriding(name)} | units.flags(argv[1:]),
         unread=tuple(dict.fromkeys(filter(None, map(unread, read)))),
-        undecided=tuple(dict.fromkeys([*(manager.doubts if manager else ()), *doubts, *more])),
+        undecided=tuple(dict.fromkeys([*(manager.doubts if manager else ()), *doubts, *more, *unsaid])),
         drop_ins=unit.drop_ins if unit else (),
     )
 
@@ -131,6 +134,13 @@ def configuration(
     doubt = f"the service and this terminal's {CONFIG} name different files"
     doubts = [doubt] if unit and unit.argv and terminal != own.path else []
     return (own, how, doubts) if named else (at(terminal), f"named by {CONFIG} in this terminal", doubts)
+
+
+def elsewhere(environ: Mapping[str, str]) -> list[str]:
+    """Files of the gateway in a second folder, where systemd could not say which one is its own."""
+    paths = [os.path.join(folder, "openshell", name) for folder in service_files.configs(environ)[1:] for name in OWN]
+    there = [path for path in paths if os.path.isabs(path) and files.look(path).kind != "absent"]
+    return [f"{path} is there too, and which folder is the service's is not known" for path in there]
 
 
 def at(path: str) -> Read:

@@ -44,8 +44,7 @@ def unit(environ: Mapping[str, str]) -> Unit | None:
 
 def manager(environ: Mapping[str, str]) -> Manager:
     """environment.d: every folder's files in the order of their names, later ones winning."""
-    folders = [os.path.join(config(environ), "environment.d")]
-    folders += [os.path.join(folder, "environment.d") for folder in SYSTEM_ENVIRONMENT]
+    folders = [os.path.join(folder, "environment.d") for folder in (*configs(environ), *SYSTEM_ENVIRONMENT)]
     known = {name: environ[name] for name in ("HOME",) if name in environ}
     found: dict[str, str] = {}
     doubts = defaults(environ)
@@ -69,7 +68,7 @@ def manager(environ: Mapping[str, str]) -> Manager:
 def defaults(environ: Mapping[str, str]) -> list[str]:
     """Where user.conf gives every service variables that concern the gateway: which of two settings wins there is
     not decided here."""
-    tops = [os.path.join(config(environ), "systemd"), *(os.path.join(one, "systemd") for one in SYSTEM_ENVIRONMENT)]
+    tops = [os.path.join(folder, "systemd") for folder in (*configs(environ), *SYSTEM_ENVIRONMENT)]
     own = next((read for top in tops if (read := source(os.path.join(top, "user.conf"))) is not None), None)
     doubts = []
     for read in [*([own] if own else []), *by_name(os.path.join(top, "user.conf.d") for top in tops)]:
@@ -85,16 +84,22 @@ def config(environ: Mapping[str, str]) -> str:
     return environ.get("XDG_CONFIG_HOME") or os.path.join(environ.get("HOME", ""), ".config")
 
 
+def configs(environ: Mapping[str, str]) -> list[str]:
+    """Where the user's configuration may be: the user manager need not know this terminal's XDG_CONFIG_HOME."""
+    return list(dict.fromkeys((config(environ), os.path.join(environ.get("HOME", ""), ".config"))))
+
+
 def unit_folders(environ: Mapping[str, str]) -> list[str]:
     """Where a user manager looks for units, those that win first."""
     home, runtime = environ.get("HOME", ""), environ.get("XDG_RUNTIME_DIR", "")
     data = environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share")
     more = (environ.get("XDG_CONFIG_DIRS") or "/etc/xdg").split(":")
     shared = (environ.get("XDG_DATA_DIRS") or "/usr/local/share:/usr/share").split(":")
-    own = os.path.join(config(environ), "systemd")
-    before = [os.path.join(own, "user.control")]
+    own = [os.path.join(folder, "systemd") for folder in configs(environ)]
+    before = [os.path.join(folder, "user.control") for folder in own]
     before += [os.path.join(runtime, "systemd", one) for one in ("user.control", "transient") if runtime]
-    before += [os.path.join(own, "user"), *(os.path.join(one, "systemd", "user") for one in more)]
+    before += [os.path.join(folder, "user") for folder in own]
+    before += [os.path.join(one, "systemd", "user") for one in more]
     system = [os.path.join(one, "systemd", "user") for one in SYSTEM_UNITS]
     running = [os.path.join(runtime, "systemd", "user")] if runtime else []
     after = [os.path.join(one, "systemd", "user") for one in (data, *shared)]
