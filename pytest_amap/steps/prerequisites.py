@@ -20,8 +20,11 @@ from pytest_amap.steps import checkouts
 OLDEST = "0.1.2"
 REHEARSAL = "REHEARSAL"
 RESTART = "--restart-policy"
-lab_key = pytest.StashKey[Lab]()
 FLAGS = {"exec": ("--no-tty", "--no-login-shell"), "create": ("--label", RESTART)}
+RELEASE = "/etc/os-release"
+"""A link on most systems; the system's own, so it is followed."""
+
+lab_key = pytest.StashKey[Lab]()
 
 
 @pytest.fixture(scope="session")
@@ -72,7 +75,7 @@ def not_checked(lab: Lab) -> None:
 
 
 def plan(lab: Lab) -> list[Planned]:
-    reads = [Look("/etc/os-release", "distribution"), Look(validator(lab), "the spec's NOT CHECKED HERE list")]
+    reads = [Look(os.path.realpath(RELEASE), "distribution"), Look(validator(lab), "the spec's NOT CHECKED HERE list")]
     return [*version_commands(lab), *help_commands(lab), *checkouts.plan(lab), *reads, *repairing.planned(lab)]
 
 
@@ -130,11 +133,11 @@ def host_facts(lab: Lab) -> dict[str, str]:
         plugin = metadata.version("pytest-amap")
     except metadata.PackageNotFoundError:
         plugin = "not measured: it is not installed"
-    release = lab.host.read("/etc/os-release", "distribution")
+    release = lab.host.read(os.path.realpath(RELEASE), "distribution")
     name = re.search(r'^PRETTY_NAME="?([^"\n]*)"?$', release.text or "", re.MULTILINE)
     return {
         "kernel": f"Linux {ground.kernel}",
-        "distribution": name[1] if name else f"not measured: /etc/os-release {release.problem or 'names none'}",
+        "distribution": name[1] if name else f"not measured: {RELEASE} {release.problem or 'names none'}",
         "landlock_abi": str(ground.landlock_abi) if ground.landlock_abi is not None else "not measured",
         "run_as": f"{os.getuid()}:{os.getgid()}",
         "plugin": plugin,
