@@ -78,6 +78,8 @@ def logged(text: str, call: Ran = NAME, later: str = ALLOW) -> Seen:
     return but(call=call, log=ran(text), control_log=ran(text + later))
 
 
+LOSSY = "warning: the log buffer overflowed; older lines are gone\n"
+
 HOLDS = {
     "A30 a refusal by name": GOOD,
     "A30 a refusal at connect": logged(entry(CONNECT), DENIED),
@@ -113,6 +115,10 @@ BROKEN = {
     "denied once and allowed once": (logged(entry(REFUSE) + entry(CONNECT.replace("DENIED", "ALLOWED"))), "ALLOWED"),
     "A31 refused and not logged": (logged(OLD + entry(LAUNCH)), "none of them; older ones about it: 1"),
     "only an older denial": (logged(OLD), "older ones about it: 1"),
+    "only an older denial, beside what never could be read": (
+        but(before=ran(OLD + "banner\n"), log=ran(OLD + "banner\n" + entry(LAUNCH)), control_log=ran(exit=1)),
+        "older ones about it: 1",
+    ),
     "a denial of a look-alike": (logged(entry(REFUSE.replace(MAIL, f"{MAIL}.evil.test"))), "none of them"),
     "a denial of a sub-domain": (logged(entry(REFUSE.replace(MAIL, f"smtp.{MAIL}"))), "none of them"),
     "a 403 of its own, and a denial of the name alone": (logged(entry(REFUSE), FORBIDDEN), "it was reached"),
@@ -173,7 +179,12 @@ OPEN = {
     ),
     "what was logged before cannot be read": (but(before=ran(exit=1, stderr="Error:   × transport")), "transport"),
     "only another program was denied": (logged(entry(CURL), DENIED), "another program alone: "),
-    "the log is cut": (logged(OLD + entry(LAUNCH), later=ALLOW + ALLOW[:30]), "in the middle of a line"),
+    "the log is cut": (logged(OLD + entry(LAUNCH), later=ALLOW + ALLOW[:30]), "could not be read"),
+    "lines were dropped": (logged(OLD + entry(LAUNCH) + "... 12 lines dropped ...\n"), "12 lines dropped"),
+    "a warning beside the log": (
+        but(log=ran(OLD + entry(LAUNCH), stderr=LOSSY), control_log=ran(OLD + entry(LAUNCH) + ALLOW, stderr=LOSSY)),
+        "overflowed",
+    ),
     "the log's clock is slow": (
         logged(OLD + entry(REFUSE, after=-7), later=entry(REACHED, after=-5)),
         "by its own clock",

@@ -12,6 +12,7 @@ from pytest_amap.parsers.text import lines
 DNS = 53
 _INTERPRETER = re.compile(r"python[0-9.]*")
 """The probe's program, by whatever version the image has."""
+_LOST = re.compile(r"drop|truncat|lost|overflow|buffer|skipp|incomplete", re.IGNORECASE)
 _NETWORK = re.compile(r"(NET|HTTP|DNS)[A-Z0-9_]*:")
 
 
@@ -41,16 +42,13 @@ def of_the_probe(event: logs.NetEvent) -> bool:
     return event.binary is None or _INTERPRETER.fullmatch(event.binary.rpartition("/")[2]) is not None
 
 
-def cut_off(log: Ran) -> bool:
-    """A last line that nothing ends and that is no entry: there may have been more."""
-    last = log.stdout.rpartition("\n")[2]
-    return bool(last) and last in logs.unparsed(log.stdout)[-1:]
-
-
-def unread(log: Ran, host: str, since: float) -> list[str]:
-    """Lines that name the host and were not understood: no entry, or a decision in words or of a form not known."""
+def unread(log: Ran, before: Ran, host: str, since: float) -> list[str]:
+    """What came since and may be the line that is missed: no entry, such as one cut off or a word of lines dropped, a
+    decision about the host in words or of a form not known, or a warning beside the log."""
+    old = {*lines(before.stdout), *lines(before.stderr)}
     understood = {event.line for event in logs.network(log.stdout) if event.host}
-    odd = [line for line in logs.unparsed(log.stdout) if host in line]
+    odd = [line for line in logs.unparsed(log.stdout) if line not in old]
+    odd += [line for line in lines(log.stderr) if line not in old and _LOST.search(line)]
     for entry in logs.entries(log.stdout):
         about_it = host in entry.message and _NETWORK.match(entry.message) and entry.epoch >= since
         if about_it and not any(line.endswith(entry.message) for line in understood):

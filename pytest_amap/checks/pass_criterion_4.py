@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_amap import probes
-from pytest_amap.checks.log_lines import begun, by_name_alone, cut_off, events, of_the_probe, unread
+from pytest_amap.checks.log_lines import begun, by_name_alone, events, of_the_probe, unread
 from pytest_amap.checks.standing import still_ready
 from pytest_amap.commands import Command, Planned
 from pytest_amap.judging import decided, listed, only_beside, unknown
@@ -185,10 +185,9 @@ def logged(seen: Seen) -> Part:
         return unknown(name, want, "the log is empty or not in the known form", *records)
     if len(entries) >= WINDOW and entries[0].epoch >= since:
         return unknown(name, want, f"the last {WINDOW} lines do not reach back to the call", *records)
-    if cut_off(seen.control_log if seen.control_log.ok else seen.log):
-        return unknown(name, want, "the log ends in the middle of a line", *records)
-    if odd := unread(seen.log, MAIL, since) or unread(seen.control_log, MAIL, since):
-        return unknown(name, want, f"a line about it that could not be read: {odd[0][:200]}", *records)
+    odd = [line for log in (seen.log, seen.control_log) for line in unread(log, seen.before, MAIL, since)]
+    if odd:
+        return unknown(name, want, f"a line that could not be read: {odd[0][:200]}", *records)
     later = {*entries, *logs.entries(seen.control_log.stdout)} - {*logs.entries(seen.before.stdout)}
     if not any(entry.epoch >= since for entry in later):
         return unknown(name, want, "the log has no line at all since the call, by its own clock", *records)
