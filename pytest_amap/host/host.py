@@ -161,7 +161,8 @@ class Host:
         return self.keep(self.hidden(files.read(path)), label)
 
     def listing(self, path: str, label: str) -> Listing:
-        return self.keep(files.listing(path), label)
+        seen = files.listing(path)
+        return self.keep(replace(seen, names=tuple(map(self.evidence.redactor.text, seen.names))), label)
 
     def stat(self, path: str, label: str) -> Stat:
         return self.keep(files.look(path), label)
