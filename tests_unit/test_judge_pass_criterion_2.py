@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from request_samples import ALPHA, BETA, N1, N2, outcome, placed, private, ran, read, result, unread
+from request_samples import ALPHA, BETA, N1, N2, N3, outcome, placed, private, ran, read, result, unread
 
 from pytest_amap import probes
 from pytest_amap.checks.pass_criterion_2 import Seen, judge
@@ -133,6 +133,13 @@ def test_the_body_stands_in_the_lane(seen: Seen, expected: Outcome) -> None:
 )
 def test_the_reply_is_the_routers_own_placement(seen: Seen, expected: Outcome) -> None:
     assert part(seen, "reply stands").outcome is expected
+
+
+def test_a_router_that_placed_it_twice_contradicts_nothing() -> None:
+    again = read(log("delivered") + placed(N3, "alpha", "beta", "00000001"))
+    seen = delegation(result=read(private("accepted", "peer_routed", N3)), receiver_audit=again)
+    assert part(seen, "router took").outcome is UNKNOWN
+    assert part(delegation(receiver_audit=again), "router took").outcome is PASS
 
 
 @pytest.mark.parametrize(

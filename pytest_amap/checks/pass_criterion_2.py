@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from pytest_amap import probes
 from pytest_amap.checks import request_answers
 from pytest_amap.commands import Command, Look, Planned
-from pytest_amap.delegations import Delegation
+from pytest_amap.delegations import Delegation, placements_of, text_of
 from pytest_amap.host import delegating, sessions
 from pytest_amap.host.lab import SANDBOX_HOME
 from pytest_amap.judging import decided, unknown
@@ -87,13 +87,13 @@ def collect(lab: Lab, delegation: Delegation) -> Seen:
         notice = delegating.notice_file(lab, task.sender, answer.notice_id)
         task = replace(task, reply=answer.notice_id, reply_notice=host.read(os.fspath(notice), "the reply's notice"))
     body = delegating.message_file(lab, task.receiver, task.notice)
-    listed = {member.name: host.run(member.sessions()) for member in (lab.sender, lab.receiver)}
-    silent = [name for name, ran in listed.items() if sessions.ready(ran) is None]
+    found = {member.name: host.run(member.sessions()) for member in (lab.sender, lab.receiver)}
+    silent = [name for name, ran in found.items() if sessions.ready(ran) is None]
     return Seen(
         delegation=task,
         receiver_address=lab.fleet.address(task.receiver),
         router=host.run(delegating.router_state(lab)),
-        sessions=listed,
+        sessions=found,
         body=host.read(os.fspath(body), "the notice's body") if task.notice else None,
         told=host.run(lab.sender.submit_result(task.request)) if task.request else None,
         trouble=None if task.reply or not task.notice else host.run(trouble(lab.receiver)),
@@ -227,9 +227,13 @@ def routed(task: Delegation) -> Part:
         return unknown(name, want, task.problem if not task.request and task.problem else found, *records)
     if found.req_id != task.request:
         return unknown(name, want, f"the answer to request {found.req_id}, not to {task.request}", *records)
-    holds = (found.outcome, found.reason_code, found.message_id) == (ACCEPTED, ROUTED, task.notice)
+    routed_it = (found.outcome, found.reason_code) == (ACCEPTED, ROUTED)
     said = f"{found.outcome}, {found.reason_code or 'no reason'}, as {found.message_id or 'no notice'}"
-    return decided(name, holds and bool(task.notice), want, said, *records)
+    again = placements_of(text_of(task.receiver_audit), task.sender, task.request)[task.earlier + 1 :]
+    if routed_it and found.message_id in {one.notice_id for one in again}:
+        return unknown(name, want, f"{said}, for a router that crashed placed it again", *records)
+    holds = routed_it and bool(task.notice) and found.message_id == task.notice
+    return decided(name, holds, want, said, *records)
 
 
 def one_session(member: str, ran: Ran) -> Part:
@@ -238,10 +242,10 @@ def one_session(member: str, ran: Ran) -> Part:
     found = probes.answer(ran)
     if isinstance(found, Unreadable):
         return unknown(name, want, found, ran.record)
-    listed = found.get("rows")
-    if found.get("main") is None or not isinstance(listed, list):
+    shown = found.get("rows")
+    if found.get("main") is None or not isinstance(shown, list):
         return unknown(name, want, "no main process was found, so the lister could not be asked", ran.record)
-    rows = lister.rows("\n".join(map(str, listed)))
+    rows = lister.rows("\n".join(map(str, shown)))
     if isinstance(rows, Unreadable):
         return unknown(name, want, rows, ran.record)
     holds = len(rows) == 1 and rows[0].ready
