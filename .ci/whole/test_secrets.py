@@ -56,8 +56,9 @@ class Holders:
                 words = (place / "cmdline").read_bytes().decode(errors="replace")
                 if CANARY in words:
                     self.arguments.add(words)
-                if CANARY.encode() in (place / "environ").read_bytes():
-                    self.environment.add(words)
+                holds = CANARY.encode() in (place / "environ").read_bytes()
+                if holds and words and words == (place / "cmdline").read_bytes().decode(errors="replace"):
+                    self.environment.add(words)  # not one that became another program between the two looks
 
 
 @contextmanager
