@@ -19,7 +19,7 @@ ROOT = IMAGES.parents[1]
 COMMAND = ("pytest", "tests_live", "--apply", "--rehearsal")
 FAULT = ("--fault", "inbox-writable")
 COLUMNS = 110
-COLOURS = {"31": "#ff7b72", "32": "#7ee787", "33": "#e3b341", "36": "#79c0ff", "1": "#ffffff"}
+COLOURS = {"31": "#ff7b72", "32": "#7ee787", "33": "#e3b341", "36": "#79c0ff"}
 SGR = re.compile(r"\x1b\[([\d;]*)m")
 OTHER_ESCAPES = re.compile(r"\x1b\[[\d;?]*[A-LN-Za-ln-z]|\r(?!\n)[^\n]*(?=\r)")
 
@@ -42,23 +42,28 @@ def rehearse(home: Path, *more: str) -> str:
 
 
 def coloured(text: str) -> str:
-    """Terminal text as HTML: colours stay, other escapes go."""
-    out, opened = [], False
-    for position, piece in enumerate(SGR.split(OTHER_ESCAPES.sub("", text).replace("\r", ""))):
+    """Terminal text as HTML: colours stay, other escapes go. No colour of pytest's goes on in the next line."""
+    return "\n".join(map(coloured_line, OTHER_ESCAPES.sub("", text).replace("\r", "").split("\n")))
+
+
+def coloured_line(line: str) -> str:
+    out, colour, bold = [], "", False
+    for position, piece in enumerate(SGR.split(line)):
         if position % 2 == 0:
-            out.append(html.escape(piece))
+            style = f"color:{colour or ('#ffffff' if bold else 'inherit')};font-weight:{'bold' if bold else 'normal'}"
+            out.append(f'<span style="{style}">{html.escape(piece)}</span>')
             continue
-        out.append("</span>" if opened else "")
-        colour = next((COLOURS[code] for code in reversed(piece.split(";")) if code in COLOURS), None)
-        opened = colour is not None
-        out.append(f'<span style="color:{colour}">' if colour else "")
+        for code in piece.split(";"):
+            colour = "" if code in ("", "0") else COLOURS.get(code, colour)
+            bold = code == "1" or (bold and code not in ("", "0"))
     return "".join(out)
 
 
 def terminal(text: str, home: Path) -> str:
     """A page that looks like the terminal, with no place of this machine on it."""
     neutral = text.replace(str(ROOT), "pytest-amap").replace(str(home), "rehearsal-1")
-    style = "margin:0;padding:16px;background:#0d1117;color:#c9d1d9;font:14px/1.35 monospace;white-space:pre"
+    style = "margin:0;padding:16px;background:#0d1117;color:#c9d1d9;font:14px/1.35 monospace;"
+    style += f"white-space:pre-wrap;word-break:break-all;width:{COLUMNS + 2}ch"
     return f'<!doctype html><meta charset="utf-8"><body style="{style}">$ {" ".join(COMMAND)}\n{coloured(neutral)}'
 
 
@@ -76,7 +81,7 @@ def main() -> None:
         text = rehearse(clean)
         page = Path(directory, "terminal.html")
         page.write_text(terminal(text, clean), encoding="utf-8")
-        lines = SGR.sub("", text).count("\n") + 3
+        lines = SGR.sub("", text).count("\n") + 5
         picture(page, "terminal", COLUMNS * 9, lines * 19)
         picture(clean / "evidence" / "latest" / "report.html", "page", 1100, 1000)
         rehearse(faulty, *FAULT, "-k", "unknown_2 or pass_criterion_3")
