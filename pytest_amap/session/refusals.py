@@ -20,7 +20,7 @@ REFUSED_WITH_A_RUN: tuple[tuple[str, object, str], ...] = (
     (
         "ignore_unknown_dependency",
         False,
-        "--ignore-unknown-dependency would run a check whose premise is unknown; drop it",
+        "--ignore-unknown-dependency: it would run a check whose premise is unknown; drop it",
     ),
 )
 
