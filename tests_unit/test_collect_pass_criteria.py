@@ -189,6 +189,17 @@ def test_a_validator_that_refuses_nothing_passes_nothing(documents_lab: Lab, tmp
     assert set(outcomes(documents_lab).values()) == {"UNKNOWN"}
 
 
+def test_a_validator_that_takes_the_specs_own_invalid_fixture_passes_nothing_of_its_class(
+    documents_lab: Lab, tmp_path: Path
+) -> None:
+    fixtures = tmp_path / "spec" / "fixtures" / "invalid"
+    write(fixtures / "peer-refused.json", {"bad": True})
+    write(fixtures / "result-taken.json", {"fine": "by this validator"})
+    write(fixtures / "message-no-json.json", "{")
+    found = outcomes(documents_lab)
+    assert (found["peer-"], found["result-"], found["message-"]) == ("PASS", "UNKNOWN", "PASS")
+
+
 @pytest.mark.parametrize("ends", ["raise SystemExit(0)", "import os; os._exit(0)", "import sys; sys.exit()"])
 def test_a_validator_that_ends_with_0_while_it_is_loaded_passes_nothing(
     documents_lab: Lab, tmp_path: Path, ends: str

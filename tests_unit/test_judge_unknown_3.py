@@ -87,6 +87,10 @@ BROKEN = {
     "listed, with the probe not removed": replace(but(peer=LISTED), removed=Removed("left behind")),
 }
 OPEN = {
+    "another sandbox was shown after its create": (
+        replace(GOOD, made=replace(GOOD.made, live=sandbox(identity="id-9"))),
+        "is another one",
+    ),
     "its mode alone closes the lane": (but(peer=answer(errno="EACCES", names=[], permitted=False)), "owner and mode"),
     "what its mode allows is not told": (but(peer=answer(errno="EACCES", names=[])), "owner and mode"),
     "an interceptor refused the probe": (

@@ -182,7 +182,7 @@ def strangers(declared: Iterable[Declared], prefixes: Iterable[str]) -> Iterable
 class Class:
     """One class of documents: what was found of it, and its schema by the spec's table, or "".
 
-    `strict` tells whether the validator refused an empty object of it.
+    `strict` tells whether the validator refused what is no document of it.
     """
 
     seen: Seen
@@ -231,7 +231,7 @@ class Class:
         if not self.checked:
             return f"no {self.prefix} document; where nothing here makes any, --declare '{self.prefix}: REASON'"
         if not self.strict:
-            return f"the validator takes an empty object for a {self.prefix} document too, so its word says nothing"
+            return f"the validator also takes a {self.prefix} document that is empty, or invalid by the spec's fixtures"
         if missing := self.none_of_this_run():
             return f"{len(self.checked)} conform, but this run's own is not among them: {missing}"
         return ""

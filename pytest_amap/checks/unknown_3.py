@@ -124,6 +124,8 @@ def made(seen: Made) -> Part:
         return unknown(name, want, seen.problem, *records)
     if isinstance(found, Unreadable):
         return unknown(name, want, found, *records)
+    if (found.name, found.id) != (NAME, seen.id):
+        return unknown(name, want, f"sandbox {found.name}, id {found.id}, is another one", *records)
     if found.phase != READY:
         return unknown(name, want, f"phase {found.phase}", *records)
     return decided(name, True, want, f"{found.phase}, id {found.id}", *records)
@@ -217,7 +219,7 @@ def outlived(seen: Seen) -> Part:
     records = (after.record,) if after else ()
     if isinstance(found, Unreadable):
         return unknown(name, want, found, *records)
-    said = f"{found.phase}, id {found.id}"
+    said = f"{found.phase}, id {found.id}" + ("" if found.name == NAME else f", of {found.name}")
     return Part(name, PASS if said == want else UNKNOWN, want, said, records)
 
 

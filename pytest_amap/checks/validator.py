@@ -59,6 +59,16 @@ def judged(module, name, document):
     except SystemExit: return [], "no schema"
     except Exception as error: return [], "%s: %s" % (type(error).__name__, str(error)[:300])
 
+def invalid(checkout, prefix):
+    yield prefix + "live.json", {{}}
+    folder = os.path.join(checkout, "fixtures", "invalid")
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+        if not (name.startswith(prefix) and name.endswith(".json")): continue
+        try:
+            with open(os.path.join(folder, name), encoding="utf-8") as stream: document = json.load(stream)
+        except (OSError, ValueError): continue
+        yield name, document
+
 def main(checkout, documents):
     try: module = load(checkout); schemas = {{str(p): str(s) for p, s in module.SCHEMA_FOR_PREFIX.items()}}
     except (Exception, SystemExit) as error:
@@ -67,7 +77,7 @@ def main(checkout, documents):
     for name, path in json.loads(documents):
         errors, problem, written = check(module, name, path)
         found.append(dict(name=name, path=path, errors=errors, problem=problem, written=written))
-    strict = [prefix for prefix in schemas if judged(module, prefix + "live.json", {{}})[0]]
+    strict = [prefix for prefix in schemas if all(judged(module, *one)[0] for one in invalid(checkout, prefix))]
     print({probes.MARK!r} + json.dumps(dict(prefixes=schemas, strict=strict, documents=found)), flush=True)
 
 main(*sys.argv[1:])
@@ -115,7 +125,8 @@ class Checked:
 class Answer:
     """One run of the validator; `schemas` is its own table of prefix and schema file.
 
-    `strict` are the prefixes of which it refused an empty object, the control: where it takes that, it takes anything.
+    `strict` are the prefixes of which it refused an empty object and the spec's own invalid fixtures, the control:
+    where it takes one of those, its taking of a document says nothing.
     """
 
     schemas: dict[str, str]
