@@ -58,13 +58,14 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
         raise pytest.UsageError(
             "--rehearsal starts pytest anew and cannot take plugin objects along; use the command line"
         )
+    world = world_settings(config, options)
     capture = config.pluginmanager.getplugin("capturemanager")
     if capture:
         capture.suspend_global_capture(in_=True)
     config.stash[relayed_key] = True
     safe = [] if "" in sys.path or os.getcwd() in sys.path else ["-P"]
     command = [sys.executable, *safe, "-m", "pytest", *map(str, config.invocation_params.args)]
-    return run(world_settings(config, options), command, str(config.invocation_params.dir))
+    return run(world, command, str(config.invocation_params.dir))
 
 
 def faults() -> str:
@@ -75,9 +76,7 @@ def faults() -> str:
 
 def world_settings(config: pytest.Config, options: Options) -> dict[str, object]:
     """What the launcher needs to know, as JSON."""
-    home = (
-        Path(os.path.abspath(os.path.expanduser(config.option.amap_home))) if config.option.amap_home else fresh_home()
-    )
+    home = named_home(config.option.amap_home) if config.option.amap_home else fresh_home()
     return {
         "home": str(home),
         "disk": f"{home}.host",
@@ -90,10 +89,21 @@ def world_settings(config: pytest.Config, options: Options) -> dict[str, object]
     }
 
 
+def named_home(given: str) -> Path:
+    home = Path(os.path.abspath(os.path.expanduser(given)))
+    if os.path.lexists(home) and not home.is_dir():
+        raise pytest.UsageError(f"--amap-home: {home} is no directory; name a new one, or the home of a rehearsal")
+    return home
+
+
 def fresh_home() -> Path:
     """A new directory's name under the user's state directory; the outer process makes nothing but its parents."""
-    state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "pytest-amap"
-    state.mkdir(parents=True, exist_ok=True)
+    stated = os.environ.get("XDG_STATE_HOME", "")
+    state = (Path(stated) if os.path.isabs(stated) else Path.home() / ".local" / "state") / "pytest-amap"
+    try:
+        state.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise pytest.UsageError(f"{state} cannot be made ({error.strerror}); name a home with --amap-home") from None
     number = 1
     while (state / f"rehearsal-{number}").exists() or (state / f"rehearsal-{number}.host").exists():
         number += 1
