@@ -19,6 +19,7 @@ from pytest_amap.session import (
     live,
     needed,
     page_plugin,
+    phases,
     refusals,
     rehearse,
     selection,
@@ -181,7 +182,7 @@ def pytest_runtest_makereport(
     report = yield
     run = item.config.stash.get(run_key, None)
     if run is not None:
-        live.note_phase(run, item, call, report)
+        phases.note(run, item, call, report)
     return report
 
 

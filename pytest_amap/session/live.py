@@ -22,18 +22,16 @@ from pytest_amap.host.host import Place
 from pytest_amap.host.run import Run
 from pytest_amap.host.survey import KEY
 from pytest_amap.options import Options
-from pytest_amap.report import junit
 from pytest_amap.results import StepResult
 from pytest_amap.session import page_plugin, redraw, selection
 from pytest_amap.session.redacted_reports import RedactedReports
 from pytest_amap.session.refusals import looks_only
 from pytest_amap.session.settings import options_key
 from pytest_amap.steps.prerequisites import lab_key
-from pytest_amap.verdicts import PASS, UNKNOWN, Outcome, verdict
+from pytest_amap.verdicts import PASS
 
 run_key = pytest.StashKey[Run]()
 environ_key = pytest.StashKey[Mapping[str, str]]()
-reports_key = pytest.StashKey[list[pytest.TestReport]]()
 
 STEP_DONE = PASS
 """The outcome that --only-step contributes to the exit code where no check was selected."""
@@ -183,69 +181,6 @@ def skip_after_failure(run: Run, item: pytest.Item) -> None:
         if result and result.outcome in ("failed", "refused") and step.fixture in getattr(item, "fixturenames", ()):
             reason = result.reason.partition(": ")[0] if LISTED in result.reason else result.reason
             pytest.skip(f"step {step.number} ({step.fixture}) {result.outcome}: {reason}")
-
-
-def note_phase(run: Run, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
-    """What setup, call or teardown of a check means for its verdict."""
-    check = selection.check_id(item, run.suite)
-    if report.when == "teardown" and report.failed:
-        run.step(CHECK_STEP, "cleanup", "failed", error_text(call))
-    if not check:
-        return
-    concluded = call.excinfo is not None and call.excinfo.value is run.concluded.get(check)
-    if hasattr(report, "wasxfail") or (report.failed and call.excinfo is None):
-        run.spoiled.setdefault(check, "xfail proves nothing")
-    elif report.skipped and not concluded:
-        run.spoiled.setdefault(check, dependency_reason(run, item, skip_reason(report)))
-    elif report.failed and not concluded:
-        run.spoiled.setdefault(check, error_text(call))
-        if report.when == "setup" and not run.steps_failed:
-            run.step(CHECK_STEP, "cleanup", "failed", f"setup of {check}: {error_text(call)}")
-    if report.when == "teardown":
-        run.ended.add(check)
-    result = run.result_of(check)
-    told = item.stash.setdefault(reports_key, [])
-    told.append(report)
-    for earlier in told:  # the page's row is drawn from the call's report, and the verdict stands after the teardown
-        earlier.amap_verdict = result.outcome  # type: ignore[attr-defined]
-    report.amap_check = check  # type: ignore[attr-defined]
-    report.amap_shown = shown(run, check, report)  # type: ignore[attr-defined]
-    if report.when == "teardown":  # not before: until here it is UNKNOWN, whatever it settled
-        report.user_properties += [
-            (junit.OUTCOME, str(result.outcome)),
-            (junit.REASON, result.reason),
-            (junit.RECORDS, " ".join(result.records)),
-        ]
-
-
-def shown(run: Run, check: str, report: pytest.TestReport) -> Outcome | None:
-    """What the terminal has to say where pytest would say another thing: its "passed" is not ours, its skip is none."""
-    if report.skipped:
-        return run.result_of(check).outcome
-    if report.when == "call" and report.passed:
-        settled = verdict(run.settled.get(check, ()))[0]
-        return UNKNOWN if check in run.spoiled and settled is PASS else settled
-    return None
-
-
-def error_text(call: pytest.CallInfo[None]) -> str:
-    assert call.excinfo is not None
-    text = getattr(call.excinfo.value, "brief", "") or str(call.excinfo.value)
-    return text if isinstance(call.excinfo.value, pytest.fail.Exception) else f"{call.excinfo.typename}: {text}"
-
-
-def skip_reason(report: pytest.TestReport) -> str:
-    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
-    return reason.removeprefix("Skipped: ")
-
-
-def dependency_reason(run: Run, item: pytest.Item, reason: str) -> str:
-    """pytest-dependency's words do not say how the other check ended; ours do."""
-    mark = item.get_closest_marker("dependency")
-    for premise in mark.kwargs.get("depends", ()) if mark else ():
-        if reason.endswith(f"depends on {premise}"):
-            return f"not judged: {premise} is {run.result_of(premise).outcome}"
-    return reason
 
 
 def header(config: pytest.Config) -> list[str]:

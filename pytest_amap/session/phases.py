@@ -1,0 +1,86 @@
+"""What the setup, the call and the teardown of a check mean for its verdict, and what pytest is told of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_amap.host.run import Run
+from pytest_amap.report import junit
+from pytest_amap.session import selection
+from pytest_amap.session.live import CHECK_STEP
+from pytest_amap.verdicts import PASS, UNKNOWN, Outcome, verdict
+
+reports_key = pytest.StashKey[list[pytest.TestReport]]()
+
+
+def note(run: Run, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
+    """What setup, call or teardown of a check means for its verdict."""
+    check = selection.check_id(item, run.suite)
+    if report.when == "teardown" and report.failed:
+        run.step(CHECK_STEP, "cleanup", "failed", error_text(call))
+    if not check:
+        return
+    spoil(run, check, item, call, report)
+    if report.when == "teardown":
+        run.ended.add(check)
+    tell(run, check, item, report)
+
+
+def spoil(run: Run, check: str, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
+    """Whatever else than a settled check ended its test makes it UNKNOWN, with its reason."""
+    concluded = call.excinfo is not None and call.excinfo.value is run.concluded.get(check)
+    if hasattr(report, "wasxfail") or (report.failed and call.excinfo is None):
+        run.spoiled.setdefault(check, "xfail proves nothing")
+    elif report.skipped and not concluded:
+        run.spoiled.setdefault(check, dependency_reason(run, item, skip_reason(report)))
+    elif report.failed and not concluded:
+        run.spoiled.setdefault(check, error_text(call))
+        if report.when == "setup" and not run.steps_failed:
+            run.step(CHECK_STEP, "cleanup", "failed", f"setup of {check}: {error_text(call)}")
+
+
+def tell(run: Run, check: str, item: pytest.Item, report: pytest.TestReport) -> None:
+    """Leave the verdict where terminal, page and JUnit file find it; before the teardown it is no PASS."""
+    result = run.result_of(check)
+    reports = item.stash.setdefault(reports_key, [])
+    reports.append(report)
+    for each in reports:  # the page draws its row from the call's report when the teardown is over
+        each.amap_verdict = result.outcome  # type: ignore[attr-defined]
+    report.amap_check = check  # type: ignore[attr-defined]
+    report.amap_shown = shown(run, check, report)  # type: ignore[attr-defined]
+    if report.when == "teardown":
+        report.user_properties += [
+            (junit.OUTCOME, str(result.outcome)),
+            (junit.REASON, result.reason),
+            (junit.RECORDS, " ".join(result.records)),
+        ]
+
+
+def shown(run: Run, check: str, report: pytest.TestReport) -> Outcome | None:
+    """What the terminal has to say where pytest would say another thing: its "passed" is not ours, its skip is none."""
+    if report.skipped:
+        return run.result_of(check).outcome
+    if report.when == "call" and report.passed:
+        settled = verdict(run.settled.get(check, ()))[0]
+        return UNKNOWN if check in run.spoiled and settled is PASS else settled
+    return None
+
+
+def error_text(call: pytest.CallInfo[None]) -> str:
+    assert call.excinfo is not None
+    text = getattr(call.excinfo.value, "brief", "") or str(call.excinfo.value)
+    return text if isinstance(call.excinfo.value, pytest.fail.Exception) else f"{call.excinfo.typename}: {text}"
+
+
+def skip_reason(report: pytest.TestReport) -> str:
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return reason.removeprefix("Skipped: ")
+
+
+def dependency_reason(run: Run, item: pytest.Item, reason: str) -> str:
+    """pytest-dependency's words do not say how the other check ended; ours do."""
+    mark = item.get_closest_marker("dependency")
+    for premise in mark.kwargs.get("depends", ()) if mark else ():
+        if reason.endswith(f"depends on {premise}"):
+            return f"not judged: {premise} is {run.result_of(premise).outcome}"
+    return reason
