@@ -128,6 +128,8 @@ OPEN = {
     "its stop is not to be seen": (away(stopped=sandbox(name="beta")), "not seen to be Stopped"),
     "its session is not to be seen": (away(ready=answer(main=2, rows=[])), "no session"),
     "A38 its session has no socket": (away(ready=listed(("-", KEY))), "no session"),
+    "its sessions before are not to be told": (away(before=ran(exit=1)), "could not be told"),
+    "no start of its main process is told": (away(ready=listed((SOCKET, KEY))), "could not be told"),
     "its main process went on": (away(ready=lists("700")), "from before the stop went on"),
     "a delivery by a main process that went on": (
         but(refused=replace(round_of(("delivered", SILENCE), after=()), restart=GONE_ON)),

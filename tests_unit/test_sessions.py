@@ -85,13 +85,13 @@ def process(main: int | None, since: object) -> Ran:
         (process(2, "700"), process(2, "900"), False),
         (process(2, "700"), process(3, "700"), False),
         (process(None, None), process(2, "900"), False),
-        (ran(exit=1), process(2, "900"), False),
-        (process(2, "700"), ran(exit=1), False),
-        (process(2, None), process(2, None), False),
+        (ran(exit=1), process(2, "900"), None),
+        (process(2, "700"), ran(exit=1), None),
+        (process(2, None), process(2, None), None),
     ],
     ids=["the same", "its pid again", "a twin", "none before", "not asked before", "not asked after", "no time told"],
 )
-def test_a_main_process_is_known_by_pid_and_start(before: Ran, after: Ran, expected: bool) -> None:
+def test_a_main_process_is_known_by_pid_and_start(before: Ran, after: Ran, expected: bool | None) -> None:
     assert sessions.went_on(before, after) is expected
 
 

@@ -25,6 +25,7 @@ from pytest_amap.rounds import ABSENT, OURS, Restart, Restore, Round, decisive, 
 from pytest_amap.verdicts import PASS, UNKNOWN, Outcome, Part
 
 DELIVERED, HELD, REFUSED = "delivered", "held", "refused"
+WENT_ON = "the main process from before the stop went on"
 NOT_THE_SETTING = ", which is not a refusal by the setting"
 _OF_THE_SETTING = re.compile(r"(?!held by the receiving sandbox).*(crossSessionInbound|\brefus)", re.I | re.S)
 """The daemon's words for a refusing receiver; a hold for a person's approval begins otherwise (facts: amap.md 3.3)."""
@@ -66,16 +67,25 @@ def delivered(task: Delegation, router: Ran) -> Part:
 
 def not_restarted(away: Restart | None) -> str:
     """Why nothing was read anew at a launch, or "": the setting is read there alone."""
+    if why := not_ready_again(away):
+        return why
+    if went_on(away) is None:
+        return "whether another main process was started could not be told"
+    return WENT_ON if went_on(away) else ""
+
+
+def not_ready_again(away: Restart | None) -> str:
+    """Why the receiver was not seen to stop and to be ready once more, or ""."""
     if away is None or away.problem or away.stopped is None or away.ready is None:
         return (away.problem if away else "") or "the receiver was not restarted"
     stopped = sessions.live(away.stopped)
     if isinstance(stopped, Unreadable) or stopped.phase != STOPPED:
         return "the receiver was not seen to be Stopped"
-    if sessions.ready(away.ready) is None:
-        return "no session that can be spoken to after the start"
-    if away.before and sessions.went_on(away.before, away.ready):
-        return "the main process from before the stop went on"
-    return ""
+    return "" if sessions.ready(away.ready) else "no session that can be spoken to after the start"
+
+
+def went_on(away: Restart | None) -> bool | None:
+    return sessions.went_on(away.before, away.ready) if away and away.before and away.ready else None
 
 
 def refusal(seen: Round, name: str) -> Part:
@@ -151,7 +161,8 @@ def put_back(seen: Round) -> Iterator[Part]:
     if wrote(seen) and restore.restart is None:
         yield unknown(name, want, f"its sandbox is no more, so {seen.receiver} was not put back", *records)
         return
-    if restore.restart and (why := not_restarted(restore.restart) or still_there(restore)):
+    back = restore.restart
+    if back and (why := not_ready_again(back) or still_there(restore) or (WENT_ON if went_on(back) else "")):
         yield unknown(name, want, why, *records)
         return
     notice, end = seen.task.notice if seen.task else "", audit.terminal(seen.after())

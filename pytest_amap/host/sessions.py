@@ -38,11 +38,11 @@ def sessions(ran: Ran) -> Sessions | Unreadable:
     return Sessions(main if isinstance(main, int) else None, rows, since if isinstance(since, str) else "")
 
 
-def went_on(before: Ran, after: Ran) -> bool:
-    """Whether the main process that runs after a restart is the very one that ran before it."""
+def went_on(before: Ran, after: Ran) -> bool | None:
+    """Whether the main process that runs after a restart is the very one that ran before it; None: not to be told."""
     old, new = sessions(before), sessions(after)
     if isinstance(old, Unreadable) or isinstance(new, Unreadable) or not new.since:
-        return False
+        return None
     return (old.main, old.since) == (new.main, new.since)
 
 
