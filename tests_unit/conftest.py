@@ -1,6 +1,8 @@
-"""What all unit tests share: hosts that are made up answer at once, so that a wait need not be polled slowly."""
+"""What all unit tests share: hosts that are made up answer at once, so that waiting for them need not take time."""
 
 from __future__ import annotations
+
+import time
 
 import pytest
 
@@ -9,8 +11,22 @@ from pytest_amap.host import host
 ABOUT_WAITING = "test_host_doorway"
 
 
+class Hurried:
+    """A clock that a sleep puts forward, and that costs no time."""
+
+    time = staticmethod(time.time)
+
+    def __init__(self) -> None:
+        self._ahead = 0.0
+
+    def monotonic(self) -> float:
+        return time.monotonic() + self._ahead
+
+    def sleep(self, seconds: float) -> None:
+        self._ahead += seconds
+
+
 @pytest.fixture(autouse=True)
 def quick_polls(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.module.__name__ != ABOUT_WAITING:
-        monkeypatch.setattr(host, "FIRST", 0.01)
-        monkeypatch.setattr(host, "LAST", 0.02)
+        monkeypatch.setattr(host, "time", Hurried())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -43,11 +44,17 @@ def running(tree: ast.AST) -> Iterator[ast.AST]:
             yield from running(node)
 
 
+@functools.cache
+def tree_of(path: Path) -> ast.AST:
+    return ast.parse(path.read_text())
+
+
+@functools.cache
 def imports(path: Path) -> set[str]:
     """Full names of what a file imports while it runs: modules, and `module.name` of each `from` import."""
     found: set[str] = set()
     package = [*path.relative_to(ROOT).parts[:-1]]
-    for node in running(ast.parse(path.read_text())):
+    for node in running(tree_of(path)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -117,7 +124,7 @@ def test_only_the_pytest_layer_imports_pytest() -> None:
 def starts(path: Path) -> list[str]:
     """The calls in a file that could start a process, each with its line."""
     found = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree_of(path)):
         if not isinstance(node, ast.Call) or not isinstance(node.func, (ast.Attribute, ast.Name)):
             continue
         name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
