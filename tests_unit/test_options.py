@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from plugin_bench import FAILS, PASSES, Bench
+from plugin_bench import FAILS, PASSES, QUICK, Bench
 
 from pytest_amap.options import Options
 from pytest_amap.session import settings
@@ -230,3 +230,16 @@ def test_without_a_path_apply_means_the_live_checks_alone(bench: Bench, args: tu
     result = bench.run(*args, path="")
     assert result.ret == 0
     assert "test_small" not in str(result.stdout)
+
+
+@pytest.mark.parametrize("words", [("--replay",), ("--apply", "--amap-home")])
+def test_a_value_that_pytest_takes_for_a_path_is_refused_before_its_settings_are_missed(
+    bench: Bench, tmp_path_factory: pytest.TempPathFactory, words: tuple[str, ...]
+) -> None:
+    """Options of a plugin are not known yet when pytest looks for its settings."""
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    bench.check("unknown_2", PASSES)
+    result = bench.pytester.runpytest_inprocess(*QUICK, "-p", "pytest_amap.plugin", *words, str(elsewhere))
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["ERROR: pytest looked for its settings in *: name tests_live before the options*"])
+    assert not list(elsewhere.iterdir())

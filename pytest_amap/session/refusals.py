@@ -43,8 +43,20 @@ def looks_only(config: pytest.Config) -> bool:
     return any(getattr(config.option, name, False) for name in names)
 
 
+def settings_of_elsewhere(config: pytest.Config) -> bool:
+    """Whether pytest took an option's value for a path, before any plugin was loaded, and its settings from there."""
+    here, named = config.invocation_params.dir, config.args_source is config.ArgsSource.ARGS
+    lost = config.args_source is config.ArgsSource.INVOCATION_DIR and (here / "tests_live").is_dir()
+    return not named and (lost or not here.is_relative_to(config.rootpath))
+
+
 def refuse(config: pytest.Config, options: Options) -> None:
     """UsageError for what would break the contract; each message says what to do instead."""
+    if (options.apply or options.rehearsal or options.replay) and settings_of_elsewhere(config):
+        raise pytest.UsageError(
+            f"pytest looked for its settings in {config.rootpath}, which it took for the path of tests: "
+            "name tests_live before the options, or write --replay=DIR and --amap-home=DIR"
+        )
     if options.rehearsal and options.replay:
         raise pytest.UsageError("--rehearsal runs a host and --replay has none: give one of them")
     if options.faults and not options.rehearsal:
