@@ -149,7 +149,7 @@ TWO_EDGES = (
         (without("docker"), "docker is not on PATH", "install Docker"),
         (without("ss"), "ss is not on PATH", "install iproute2"),
         (unset("ANTHROPIC_API_KEY"), "ANTHROPIC_API_KEY is not set", "export a Console API key"),
-        (variable("ANTHROPIC_API_KEY", "short"), "ANTHROPIC_API_KEY", "set a real one"),
+        (variable("ANTHROPIC_API_KEY", "short"), "ANTHROPIC_API_KEY", "set ANTHROPIC_API_KEY to the real secret"),
         (lambda world: world.toml.unlink(), "gateway.toml is not there", "write it as step 2 says"),
         (gateway("enable_bind_mounts = true", ""), "enable_bind_mounts must be true", "restart the gateway"),
         (gateway("127.0.0.1:", "0.0.0.0:"), "bind_address must be a loopback address", "restart the gateway"),

@@ -83,7 +83,7 @@ def visible(seen: Seen) -> Part:
         name,
         notice in names,
         want,
-        f"{len(names)} notices, {'it among them' if notice in names else 'not this one'}",
+        f"notices listed: {len(names)}, {'it among them' if notice in names else 'not this one'}",
         *records,
     )
 

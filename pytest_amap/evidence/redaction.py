@@ -48,18 +48,17 @@ _ELLIPSIS = re.compile(rb"\.{3,}|\xe2\x80\xa6|\\u2026")
 def refuse(name: str, value: str) -> str | None:
     """Why `value` cannot be hidden without hiding innocent text, in a sentence; None when it can."""
     letters = "".join(value.split())
-    way_out = f"set {name} to the real secret, or unset it"
     if not letters:
-        return f"{name} is blank: expected a secret of at least {SHORTEST} characters; {way_out}"
+        return f"{name} is blank: expected a secret of at least {SHORTEST} characters"
     if len(letters.replace("|", "")) < SHORTEST:
-        return f"{name} has {len(letters)} characters, too few to be hidden: expected at least {SHORTEST}; {way_out}"
+        return f"{name} has {len(letters)} characters, too few to be hidden: expected at least {SHORTEST}"
     if len(set(letters)) < 4:
-        return f"{name} is made of fewer than four different characters and cannot be hidden; {way_out}"
+        return f"{name} is made of fewer than four different characters and cannot be hidden"
     word = letters.rstrip("0123456789!.?")
     if word.isalpha() and (word.islower() or word.isupper() or word.istitle()) and len(letters) < PIECE:
-        return f"{name} is a plain word, which innocent text may hold too, so it cannot be hidden; {way_out}"
+        return f"{name} is a plain word, which innocent text may hold too, so it cannot be hidden"
     if letters.lower() in marker(name).lower():
-        return f"{name} is a part of its own name and cannot be hidden; {way_out}"
+        return f"{name} is a part of its own name and cannot be hidden"
     return None
 
 

@@ -251,7 +251,7 @@ def secrets(ground: Ground, options: Options, environ: Mapping[str, str]) -> Non
     for name in (KEY, *options.secrets):
         value = environ.get(name, "")
         if value.strip() and (problem := redaction.refuse(name, value)):
-            ground.problems.append(Problem(problem, "set a real one"))
+            ground.problems.append(Problem(problem, f"set {name} to the real secret, or unset it"))
 
 
 def gateway_file(ground: Ground, options: Options, environ: Mapping[str, str]) -> None:

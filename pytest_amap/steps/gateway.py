@@ -31,7 +31,7 @@ def service(ran: Ran) -> str:
     found = units.unit(ran.stdout) if ran.ok else Unreadable(ran.said)
     if isinstance(found, Unreadable):
         return f"not measured: {found.why}"
-    return f"{found.state}, active since {found.active_since or 'an unknown time'}"
+    return f"{found.state} since {found.active_since}" if found.active_since else found.state
 
 
 @pytest.fixture(scope="session")
