@@ -89,6 +89,12 @@ class _Screen:
             self.rows = [""] * (self.row + 1)
 
 
+def _numbers(text: str) -> list[int]:
+    """A sequence's numbers, 0 where one is left out; no screen is so large that more than four digits tell."""
+    read = [one[:4] for one in text.lstrip("<=>?").split(";")]
+    return [int(one) if one.isdecimal() else 0 for one in read]
+
+
 def rows(shown: str) -> list[str]:
     """The rows with anything on them after all of `shown` was drawn, without frames."""
     screen = _Screen()
@@ -100,7 +106,7 @@ def rows(shown: str) -> list[str]:
         elif piece["final"] is not None:
             if piece["numbers"] == "?1049" and piece["final"] in "hl":
                 screen = _Screen()
-            screen.sequence(piece["final"], [int(one or 0) for one in re.findall(r"\d{0,4}(?=;|$)", piece["numbers"])])
+            screen.sequence(piece["final"], _numbers(piece["numbers"]))
         elif piece["escape"] == "c":
             screen = _Screen()
     return [line for line in (row.strip(_FRAME) for row in screen.rows) if line]
