@@ -14,7 +14,7 @@ from pytest_amap.host.files import stamp
 from pytest_amap.host.host import Host
 from pytest_amap.options import Options
 from pytest_amap.report import proposals
-from pytest_amap.results import CheckResult, Declared, Earlier, Fact, RunResult, StepResult, join
+from pytest_amap.results import BROKEN, CheckResult, Declared, Earlier, Fact, RunResult, StepResult, join
 from pytest_amap.verdicts import FAIL, UNKNOWN, Outcome, Part, verdict
 
 
@@ -58,7 +58,7 @@ class Run:
 
     @property
     def steps_failed(self) -> bool:
-        return any(step.outcome in ("failed", "refused") for step in self.steps.values())
+        return any(step.outcome in BROKEN for step in self.steps.values())
 
     @property
     def folder(self) -> Path | None:

@@ -14,7 +14,7 @@ from pytest_amap.report.page_records import Record
 from pytest_amap.report.page_timeline import bars
 from pytest_amap.report.prose import earlier, not_shown, stated_posture
 from pytest_amap.report.text import counted, is_rehearsal, seconds_between, span
-from pytest_amap.results import CheckResult, RunResult
+from pytest_amap.results import BROKEN, CheckResult, RunResult
 from pytest_amap.verdicts import PASS, UNKNOWN, Outcome, Part, worst
 
 SECTIONS = (
@@ -90,7 +90,7 @@ def _sentences(run: RunResult) -> Iterable[str]:
     if run.interrupted:
         yield f"Interrupted by {run.interrupted}; what had not ended is UNKNOWN."
     for step in run.steps:
-        if step.outcome in ("failed", "refused"):
+        if step.outcome in BROKEN:
             yield f"Step {step.step} ({step.name}) {step.outcome}: {step.reason}"
     for declared in run.declared:
         yield f"Declared, not observed: {declared.what}: {declared.reason}"

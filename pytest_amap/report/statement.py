@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_amap.evidence.ctrf import REHEARSAL
 from pytest_amap.observations import plain
-from pytest_amap.results import RunResult
+from pytest_amap.results import BROKEN, RunResult
 from pytest_amap.verdicts import PASS
 
 STATEMENT = "https://in-toto.io/Statement/v1"
@@ -21,7 +21,7 @@ def statement(run: RunResult, digests: Mapping[str, str]) -> dict[str, Any]:
     """The statement about the files in `digests` (path relative to runs/<run>/ to SHA-256, at least one)."""
     passed = [check.check.id for check in run.selected if check.outcome is PASS]
     missing = [check.check.id for check in run.checks if check.check.id not in passed]
-    steps = [f"step {step.step} {step.name}" for step in run.steps if step.outcome in ("failed", "refused")]
+    steps = [f"step {step.step} {step.name}" for step in run.steps if step.outcome in BROKEN]
     whole = run.all_pass and not run.interrupted and not run.replay_of
     return {
         "_type": STATEMENT,

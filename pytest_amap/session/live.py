@@ -22,7 +22,7 @@ from pytest_amap.host.host import Place
 from pytest_amap.host.run import Run
 from pytest_amap.host.survey import KEY
 from pytest_amap.options import Options
-from pytest_amap.results import StepResult
+from pytest_amap.results import BROKEN, StepResult
 from pytest_amap.session import page_plugin, redraw, selection
 from pytest_amap.session.redacted_reports import RedactedReports
 from pytest_amap.session.refusals import looks_only
@@ -178,7 +178,7 @@ def skip_after_failure(run: Run, item: pytest.Item) -> None:
     """A check that needs a failed step says which, in one line, and does not fail the same way again."""
     for step in run.suite.steps:
         result = run.steps.get(step.fixture)
-        if result and result.outcome in ("failed", "refused") and step.fixture in getattr(item, "fixturenames", ()):
+        if result and result.outcome in BROKEN and step.fixture in getattr(item, "fixturenames", ()):
             reason = result.reason.partition(": ")[0] if LISTED in result.reason else result.reason
             pytest.skip(f"step {step.number} ({step.fixture}) {result.outcome}: {reason}")
 
