@@ -13,6 +13,23 @@ from pytest_amap.checks.unknown_6 import Seen
 from pytest_amap.host.posture_files import GatewayFiles
 from pytest_amap.observations import Ran, Read, Stat
 
+HELP = """\
+      --name <NAME>
+      --from <IMAGE>
+      --policy <FILE>
+      --provider <NAME>
+      --auto-providers
+      --driver-config-json <JSON>
+      --env <KEY=VALUE>
+      --label <KEY=VALUE>
+      --timeout <SECONDS>
+      --detach
+      --tty
+      --no-tty
+      --no-login-shell
+"""
+"""What `--help` lists, of create and of exec in one."""
+
 TOML = """\
 [openshell]
 version = 2

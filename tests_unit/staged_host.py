@@ -15,7 +15,7 @@ from pathlib import Path
 from unittest import mock
 
 from kit_bench import REPOSITORY
-from posture_samples import INFO, LISTENS, STATUS
+from posture_samples import HELP, INFO, LISTENS, STATUS
 
 from kit import cli as kit_cli
 from kit import prepare, siblings
@@ -35,7 +35,7 @@ ActiveState=active
 ANSWERS = {
     "openshell": {
         "*--version*": "openshell 0.1.2\n",
-        "*help*": "  --label <LABEL>\n  --no-tty\n  --no-login-shell\n",
+        "*help*": HELP,
         "*status*": STATUS,
         "*info*": INFO,
         "*sandbox*list*": json.dumps({"sandboxes": [], "next_page_token": ""}),

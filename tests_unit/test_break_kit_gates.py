@@ -17,7 +17,16 @@ from pytest_amap.observations import Ran
 from pytest_amap.steps import prerequisites
 
 DOCKER = "Client: Docker Engine - Community\n Version: 29.8.1\n\nServer: Docker Engine - Community\n"
-CREATE = "      --label <LABEL>\n      --restart-policy <POLICY>\n"
+NEEDED = {
+    "create": (
+        *("--name", "--from", "--provider", "--auto-providers", "--policy", "--driver-config-json", "--env"),
+        *("--detach", "--tty"),
+    ),
+    "exec": ("--name", "--timeout", "--env"),
+}
+BARE = {verb: "".join(f"      {flag} <VALUE>\n" for flag in flags) for verb, flags in NEEDED.items()}
+CREATE = f"{BARE['create']}      --label <LABEL>\n      --restart-policy <POLICY>\n"
+EXEC = f"{BARE['exec']}      --no-tty\n      --no-login-shell\n"
 
 
 def ran(stdout: str, exit: int = 0) -> Ran:
@@ -25,10 +34,15 @@ def ran(stdout: str, exit: int = 0) -> Ran:
 
 
 def ask(
-    tmp_path: Path, *, create: Ran | None = None, runtime: str = DOCKER, restart_policy: bool = False
+    tmp_path: Path,
+    *,
+    create: Ran | None = None,
+    execute: str = EXEC,
+    runtime: str = DOCKER,
+    restart_policy: bool = False,
 ) -> tuple[str, str]:
     def help_text(command: Command) -> Ran:
-        return create or ran(CREATE) if "create" in command.argv else ran("--no-tty --no-login-shell")
+        return create or ran(CREATE) if "create" in command.argv else ran(execute)
 
     answers = {
         "openshell version": lambda command: ran("openshell 0.1.10\n"),
@@ -57,11 +71,30 @@ def test_a_restart_policy_that_create_does_not_list_is_refused_before_anything_i
 
 
 def test_nobody_asked_for_a_restart_policy(tmp_path: Path) -> None:
-    assert ask(tmp_path, create=ran("--label")) == ("openshell 0.1.10", "29.8.1")
+    assert ask(tmp_path, create=ran(BARE["create"])) == ("openshell 0.1.10", "29.8.1")
 
 
 def test_a_restart_policy_that_is_listed_is_used(tmp_path: Path) -> None:
     assert ask(tmp_path, restart_policy=True) == ("openshell 0.1.10", "29.8.1")
+
+
+@pytest.mark.parametrize(("verb", "flag"), [(verb, flag) for verb, flags in NEEDED.items() for flag in flags])
+def test_a_flag_that_the_suite_gives_and_help_does_not_list_is_refused_by_name(
+    tmp_path: Path, verb: str, flag: str
+) -> None:
+    texts = {"create": CREATE, "exec": EXEC}
+    texts[verb] = texts[verb].replace(f"{flag} ", f"{flag}-other ")
+    with pytest.raises(StepRefused, match=rf"sandbox {verb} --help' must list .* saw no {flag}; install"):
+        ask(tmp_path, create=ran(texts["create"]), execute=texts["exec"])
+
+
+def test_flags_are_those_of_the_commands_themselves(tmp_path: Path) -> None:
+    assert prerequisites.needed(small_lab(tmp_path, {})) == NEEDED
+
+
+def test_colours_hide_no_flag(tmp_path: Path) -> None:
+    coloured = ran(CREATE.replace("--", "\x1b[1m--").replace(" <", "\x1b[0m <"))
+    assert ask(tmp_path, create=coloured, restart_policy=True) == ("openshell 0.1.10", "29.8.1")
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from posture_samples import HELP
 from request_samples import ran
 from small_lab import small_lab, write
 
@@ -102,7 +103,7 @@ def test_a05_a08_a48_what_a_child_gets_of_the_callers_environment() -> None:
 def versions(tmp_path: Path, openshell: str, runtime: Ran | None = None) -> tuple[str, str]:
     def answer(command: Command) -> Ran:
         if "--help" in command.argv:
-            return ran("--no-tty --no-login-shell --label")
+            return ran(HELP)
         if runtime is not None and command.label == "container runtime":
             return runtime
         return ran(openshell if command.argv[0] == "openshell" else "Docker version 29.8.1, build 0000000\n")

@@ -33,7 +33,9 @@ OPENSHELL = """\
 #!/bin/sh
 case "$*" in
     *--version) echo "openshell 0.1.2" ;;
-    *--help) echo "--no-tty --no-login-shell --label" ;;
+    *--help)
+        echo "--name --from --policy --provider --auto-providers --driver-config-json --env --label --detach --tty"
+        echo "--timeout --no-tty --no-login-shell" ;;
     *) echo "this one only answers step 0" >&2; exit 1 ;;
 esac
 """
