@@ -50,7 +50,7 @@ def status(text: str, exit: int = 0) -> Seen:
     return but(status=ran(text, exit=exit))
 
 
-NEWER = "2026-11-29T11:00:01.000Z"
+STARTED, NEWER = "Sun 2026-11-29 11:00:00 UTC", "2026-11-29T11:00:01.000Z"
 AT_HOME = ("https://127.0.0.1:17670", "https://host.openshell.internal:17670", "https://[::1]:17670/")
 ELSEWHERE = (
     "https://gateway.example:17670",
@@ -88,7 +88,6 @@ HOLDS = {
     "a rootless Docker's socket": docker('socket_path = "/run/user/1000/docker.sock"'),
     "a file of the second of the start": changed_at("2026-11-29T11:00:00.900Z"),
     "a newer file of a service that does not run": changed_at(NEWER, UNIT.replace("=active", "=inactive")),
-    "a start in a zone that letters do not tell": changed_at(NEWER, UNIT.replace("UTC", "CST")),
     "the driver's own name for itself": but(
         info=ran(INFO.replace('"docker"', '"docker", "capabilities": {"driver_name": "Docker engine"}'))
     ),
@@ -185,6 +184,8 @@ OPEN = {
         "may win over it unseen",
     ),
     "a file that was changed after the start": (changed_at(NEWER), "restart it"),
+    "a start in a zone that letters do not tell": (changed_at(NEWER, UNIT.replace("UTC", "CST")), "CST"),
+    "a service that runs since no time": (changed_at(NEWER, UNIT.replace(STARTED, "")), "no time"),
     "an environment file that was changed after the start": (
         but(files=replace(GOOD.files, environment=replace(read("", "/gateway.env"), mtime=NEWER))),
         "gateway.env is of",

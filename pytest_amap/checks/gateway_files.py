@@ -61,10 +61,18 @@ def overriding(seen: Seen) -> Part:
 
 
 def later(seen: Seen, unit: units.Unit) -> Iterable[str]:
-    """Files that were changed after the gateway had read them; a start is told to the second."""
+    """Files that were changed after the gateway had read them; a start is told to the second.
+
+    A service that runs since nobody knows when may have read anything.
+    """
     since = instants.epoch(unit.since)
-    for file in (seen.files.toml, seen.files.environment):
-        changed = instants.epoch(file.mtime) if file is not None else None
-        if file is not None and since is not None and changed is not None and int(changed) > since:
+    if since is None:
+        if unit.state == "active":
+            told = unit.active_since or "no time"
+            yield f"whether the gateway has read its files is not known, its start being told as {told}: restart it"
+        return
+    for file in filter(None, (seen.files.toml, seen.files.environment)):
+        changed = instants.epoch(file.mtime)
+        if changed is not None and int(changed) > since:
             name = os.path.basename(file.path)
             yield f"{name} is of {file.mtime}, and the gateway started at {unit.since}: restart it"
