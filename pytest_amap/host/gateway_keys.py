@@ -12,8 +12,7 @@ TLS_DIR = "OPENSHELL_LOCAL_TLS_DIR"
 
 def paths(environ: Mapping[str, str], overrides: Mapping[str, str], named: Sequence[str] = ()) -> list[str]:
     """Every key file, the `named` ones first; a folder that hides what is in it stands in its place."""
-    state = environ.get("XDG_STATE_HOME") or os.path.join(environ.get("HOME", ""), ".local", "state")
-    package = overrides.get(TLS_DIR) or os.path.join(state, "openshell", "tls")
+    package = overrides.get(TLS_DIR) or os.path.join(service_files.state(environ), "openshell", "tls")
     registered = os.path.join(service_files.config(environ), "openshell", "gateways")
     return list(dict.fromkeys([*named, *below(registered), *below(package)]))
 

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pytest_amap.host import files, service_files
-from pytest_amap.host.service_files import Manager
+from pytest_amap.host.service_files import Manager, unread, variables
 from pytest_amap.observations import Read
 from pytest_amap.parsers import Unreadable, gateway_toml, units
-from pytest_amap.parsers.environment_files import environment_file
 from pytest_amap.parsers.gateway_settings import Finding, State
 
 CONFIG = "OPENSHELL_GATEWAY_CONFIG"
@@ -159,23 +158,6 @@ def environment_files(unit: units.Unit | None) -> Iterator[Read]:
     """The unit's environment files in their order; systemd takes a pattern for every file that fits it."""
     for path, _ in unit.environment_files if unit else ():
         yield from map(files.read, sorted(glob.glob(path)) or [path])
-
-
-def variables(read: Read) -> dict[str, str]:
-    found = environment_file(read.text) if read.text is not None else None
-    return {} if found is None or isinstance(found, Unreadable) else found.values
-
-
-def unread(read: Read) -> str:
-    """Why overrides may hide in an environment file, or ""; one that is not there hides none."""
-    name = os.path.basename(read.path)
-    if read.text is None:
-        return "" if read.problem == "ENOENT" else f"{name}: {read.problem}"
-    found = environment_file(read.text)
-    if isinstance(found, Unreadable):
-        return f"{name}: {found.why}"
-    odd = [line for line in found.unparsed if "OPENSHELL_" in line]
-    return f"{name}: a line that is no assignment names OPENSHELL_" if odd else ""
 
 
 def problems(found: GatewayFiles, port: int, alias: str) -> list[tuple[str, str]]:

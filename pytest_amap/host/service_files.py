@@ -45,24 +45,35 @@ def unit(environ: Mapping[str, str]) -> Unit | None:
 def manager(environ: Mapping[str, str]) -> Manager:
     """environment.d: every folder's files in the order of their names, later ones winning."""
     folders = [os.path.join(folder, "environment.d") for folder in (*configs(environ), *SYSTEM_ENVIRONMENT)]
-    known = {name: environ[name] for name in ("HOME",) if name in environ}
+    known = {"HOME": environ["HOME"]} if "HOME" in environ else {}
     found: dict[str, str] = {}
     doubts = defaults(environ)
     for read in by_name(folders):
-        name = os.path.basename(read.path)
-        parsed = environment_file(read.text) if read.text is not None else Unreadable(str(read.problem))
-        if isinstance(parsed, Unreadable):
-            doubts.append(f"{name}: {parsed.why}")
-            continue
-        odd = [line for line in parsed.unparsed if "OPENSHELL_" in line]
-        doubts += [f"{name}: a line that is no assignment names OPENSHELL_"] if odd else []
-        for variable, value in parsed.values.items():
+        doubts += filter(None, [unread(read)])
+        for variable, value in variables(read).items():
             decided = expanded(value, {**known, **found})
             if decided is not None:
                 found[variable] = decided
             elif concerns(variable):
-                doubts.append(f"{name}: {variable} refers to what is not known here")
+                doubts.append(f"{os.path.basename(read.path)}: {variable} refers to what is not known here")
     return Manager(found, tuple(doubts))
+
+
+def variables(read: Read) -> dict[str, str]:
+    found = environment_file(read.text) if read.text is not None else None
+    return {} if found is None or isinstance(found, Unreadable) else found.values
+
+
+def unread(read: Read) -> str:
+    """Why overrides may hide in an environment file, or ""; one that is not there hides none."""
+    name = os.path.basename(read.path)
+    if read.text is None:
+        return "" if read.problem == "ENOENT" else f"{name}: {read.problem}"
+    found = environment_file(read.text)
+    if isinstance(found, Unreadable):
+        return f"{name}: {found.why}"
+    odd = [line for line in found.unparsed if "OPENSHELL_" in line]
+    return f"{name}: a line that is no assignment names OPENSHELL_" if odd else ""
 
 
 def defaults(environ: Mapping[str, str]) -> list[str]:
@@ -82,6 +93,10 @@ def defaults(environ: Mapping[str, str]) -> list[str]:
 
 def config(environ: Mapping[str, str]) -> str:
     return environ.get("XDG_CONFIG_HOME") or os.path.join(environ.get("HOME", ""), ".config")
+
+
+def state(environ: Mapping[str, str]) -> str:
+    return environ.get("XDG_STATE_HOME") or os.path.join(environ.get("HOME", ""), ".local", "state")
 
 
 def configs(environ: Mapping[str, str]) -> list[str]:
@@ -137,7 +152,7 @@ def specifiers(environ: Mapping[str, str]) -> dict[str, str]:
     known = {
         "h": home,
         "E": config(environ),
-        "S": environ.get("XDG_STATE_HOME") or os.path.join(home, ".local", "state"),
+        "S": state(environ),
         "C": environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache"),
         "t": environ.get("XDG_RUNTIME_DIR", ""),
         "U": str(os.getuid()),

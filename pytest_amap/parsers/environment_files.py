@@ -48,8 +48,6 @@ def environment_file(text: str) -> EnvironmentFile | Unreadable:
 
 def expanded(value: str, known: Mapping[str, str]) -> str | None:
     """A value of environment.d with its `$NAME` and `${NAME}`; None where one is not known, or of another form."""
-    if any(found[1] is None and found[2] is None for found in _REFERENCE.finditer(value)):
-        return None
     if any((found[1] or found[2]) not in known for found in _REFERENCE.finditer(value)):
         return None
     return _REFERENCE.sub(lambda found: known[found[1] or found[2]], value)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from . import Unreadable, shown
-from .environment_files import NAME
+from .environment_files import LIMIT, NAME
 from .text import lines, says
 
 PROPERTIES = (
@@ -30,7 +30,6 @@ _FILE = re.compile(r"(?P<path>\S.*?) \(ignore_errors=(?P<optional>yes|no)\)")
 _ASSIGNMENT = re.compile(rf"(?P<name>{NAME.pattern})=(?P<value>.*)", re.ASCII)
 _VARIABLE = re.compile(rf"\$(?:\$|\{{({NAME.pattern})\}})", re.ASCII)
 _STAMP = re.compile(r"[A-Z][a-z]{2} (?P<day>\d{4}-\d{2}-\d{2}) (?P<time>\d{2}:\d{2}:\d{2}) UTC", re.ASCII)
-_LIMIT = 64 * 1024
 
 
 @dataclass(frozen=True)
@@ -172,7 +171,7 @@ def _environment(value: str) -> dict[str, str] | None:
 
 def split(text: str) -> tuple[str, ...] | None:
     """Words as a shell splits them; None where a quote stays open."""
-    if len(text) > _LIMIT:
+    if len(text) > LIMIT:
         return None
     try:
         return tuple(shlex.split(text))
