@@ -95,6 +95,7 @@ def test_a_missing_file_is_1_with_the_whole_merge(config: Path, capsys: pytest.C
     assert f"file: {config} (the user's configuration folder; not there)" in out
     assert "+enable_bind_mounts = true" in out
     assert cli_gateway.RESTART in out
+    assert "before the restart" not in out
     assert not config.exists()
 
 
@@ -105,6 +106,25 @@ def test_what_overrides_the_file_is_named(config: Path, capsys: pytest.CaptureFi
     out = capsys.readouterr().out
     assert "WRONG  OPENSHELL_BIND_ADDRESS" in out
     assert "mend the lines marked WRONG by hand" in out
+
+
+@pytest.mark.parametrize(
+    ("toml", "environment"),
+    [
+        pytest.param('[openshell.gateway]\nbind_address = "0.0.0.0:17670"\n', "", id="in-the-file"),
+        pytest.param("", "OPENSHELL_BIND_ADDRESS=0.0.0.0:17670\n", id="by-the-environment"),
+        pytest.param("", "export OPENSHELL_BIND_ADDRESS\n", id="where-it-cannot-be-read"),
+    ],
+)
+def test_no_restart_with_bind_mounts_before_the_rest_is_mended(
+    config: Path, toml: str, environment: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config.write_text(toml)
+    config.with_name("gateway.env").write_text(environment)
+    assert cli_gateway.main([]) == 1
+    *_, mend, restart = capsys.readouterr().out.splitlines()
+    assert mend.startswith("before the restart: mend the other lines marked WRONG by hand")
+    assert cli_gateway.RESTART in restart
 
 
 @pytest.mark.parametrize("text", ["[", "openshell = 1\n"])

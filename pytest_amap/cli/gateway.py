@@ -12,10 +12,12 @@ from pytest_amap.host import posture_files
 from pytest_amap.host.posture_files import GatewayFiles
 from pytest_amap.host.service_files import Manager
 from pytest_amap.options import Options
-from pytest_amap.parsers import units
+from pytest_amap.parsers import gateway_toml, units
 from pytest_amap.session.plans import Book
 
 RESTART = "systemctl --user restart openshell-gateway"
+MERGED = {".".join(path) for path, _ in gateway_toml.REQUIRED}
+"""The findings that the merge puts right."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -28,10 +30,10 @@ def tell(options: Options) -> int:
     """Fragment, findings and merge themselves."""
     unit, manager = service(options)
     found = posture_files.locate(os.environ, unit, manager, options.gateway)
-    holds = not found.hidden and all(finding.ok for finding in found.findings(options.port, options.host_alias))
-    for line in [*findings(found, options), *fragment(), *merge(found, holds)]:
+    wrong = [finding.name for finding in found.findings(options.port, options.host_alias) if not finding.ok]
+    for line in [*findings(found, options), *fragment(), *merge(found, wrong)]:
         print(line)
-    return 0 if holds else 1
+    return 1 if wrong or found.hidden else 0
 
 
 def service(options: Options) -> tuple[units.Unit | None, Manager | None]:
@@ -54,8 +56,8 @@ def fragment() -> Iterator[str]:
     yield from ("", "fragment:", *(f"  {line}" for line in FRAGMENT.splitlines()))
 
 
-def merge(found: GatewayFiles, holds: bool) -> Iterator[str]:
-    """The change of the file itself; what overrides the file is not undone by it."""
+def merge(found: GatewayFiles, wrong: list[str]) -> Iterator[str]:
+    """The change of the file itself; nothing else that is wrong is undone by it, an open address least of all."""
     yield ""
     if found.toml.problem not in (None, "ENOENT"):
         yield f"merge: none, since {found.toml.path} could not be read ({found.toml.problem}); mend that first"
@@ -65,10 +67,13 @@ def merge(found: GatewayFiles, holds: bool) -> Iterator[str]:
     except gateway_merge.ByHand as problem:
         yield f"merge: none; {problem}"
         return
+    left = bool(found.hidden) or not set(wrong) <= MERGED
     if change:
         yield from ("merge (nothing was changed; do it by hand, then restart the gateway):", *change.splitlines())
+        if left:
+            yield "before the restart: mend the other lines marked WRONG by hand"
         yield f"restart: {RESTART}"
-    elif holds:
-        yield "merge: nothing to change"
-    else:
+    elif left:
         yield "merge: the required settings are there; mend the lines marked WRONG by hand"
+    else:
+        yield "merge: nothing to change"
