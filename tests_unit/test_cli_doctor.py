@@ -62,10 +62,9 @@ def test_a_sibling_is_told_with_its_pin_and_stands_in_no_runs_way(
 ) -> None:
     ground.siblings["router"] = Sibling("router", tmp_path, "variable")
     assert cli_doctor.main(["-o", "amap_port=1"]) == 0
-    assert (
-        "ok    step 0: router checkout: not measured: no git checkout; not measured: no git checkout, found by variable"
-        in capsys.readouterr().out.splitlines()
-    )
+    none = "not measured: no git checkout"
+    told = f"ok    step 0: router checkout {tmp_path}: {none}; {none}, found by its variable"
+    assert told in capsys.readouterr().out.splitlines()
 
 
 def test_a_broken_posture_is_1(

@@ -36,11 +36,11 @@ def looked(tmp_path: Path, *, router: Ran, changes: str = "") -> tuple[dict[str,
 def test_each_sibling_stands_somehow_to_its_pin_and_this_repository_has_none(tmp_path: Path) -> None:
     facts, told, _ = looked(tmp_path, router=said(f"\n{PIN}\n"))
     assert facts == {
-        "router_commit": f"{PIN} (clean, found by beside)",
+        "router_commit": f"{PIN} (clean, found beside this checkout)",
         "router_pin": "at the pin",
-        "connector_commit": "not measured: no git checkout, found by beside",
+        "connector_commit": "not measured: no git checkout, found beside this checkout",
         "connector_pin": "not measured: no git checkout",
-        "spec_commit": f"{OTHER} (clean, found by beside)",
+        "spec_commit": f"{OTHER} (clean, found beside this checkout)",
         "spec_pin": "unpinned",
         "plugin_commit": f"{OTHER} (clean)",
     }
@@ -50,7 +50,7 @@ def test_each_sibling_stands_somehow_to_its_pin_and_this_repository_has_none(tmp
 def test_a_sibling_off_its_pin_is_told_and_stops_nothing(tmp_path: Path) -> None:
     facts, told, _ = looked(tmp_path, router=said(f"\n{OTHER}\n"), changes=" M file\n")
     assert facts["router_pin"] == f"not at the pin {PIN[:12]}"
-    assert facts["router_commit"].endswith("(with local changes, found by beside)")
+    assert facts["router_commit"].endswith("(with local changes, found beside this checkout)")
     assert told == [f"the router checkout is not at the pin {PIN[:12]} of kit/siblings.json; amap siblings --apply"]
 
 

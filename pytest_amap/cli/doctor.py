@@ -55,8 +55,8 @@ def prerequisites(lab: Lab) -> Iterator[Line]:
 def siblings(lab: Lab) -> Iterator[Line]:
     """Which checkouts a run would work with; one off its pin stands in no run's way."""
     found = checkouts.facts(lab) if lab.ground.siblings else {}
-    for name in lab.ground.siblings:
-        yield True, f"step 0: {name} checkout: {found[f'{name}_pin']}; {found[f'{name}_commit']}"
+    for name, sibling in lab.ground.siblings.items():
+        yield True, f"step 0: {name} checkout {sibling.path}: {found[f'{name}_pin']}; {found[f'{name}_commit']}"
 
 
 def endpoint(lab: Lab) -> Iterator[Line]:

@@ -13,6 +13,7 @@ from pytest_amap.observations import Ran
 from pytest_amap.parsers import Unreadable
 
 SECONDS = 60.0
+FOUND = {"variable": "by its variable", "beside": "beside this checkout"}
 
 
 def plan(lab: Lab) -> list[Command]:
@@ -43,7 +44,7 @@ def facts(lab: Lab) -> dict[str, str]:
         commit = git.commit(lab.host.run(revision(name, path)))
         state = state_of(lab.host.run(changes(name, path)))
         sibling = lab.ground.siblings.get(name)
-        how = f", found by {sibling.how}" if sibling else ""
+        how = f", found {FOUND[sibling.how]}" if sibling else ""
         found[f"{name}_commit"] = (
             f"not measured: {commit.why}{how}" if isinstance(commit, Unreadable) else f"{commit} ({state}{how})"
         )
