@@ -107,7 +107,10 @@ def look(name: str, pin: Pin) -> Place:
     head = run(path, "rev-parse", "--verify", "--quiet", "HEAD")
     if head.exit != 0:
         raise Refused(f"{path} has no commit checked out, as after a clone that was cut off: {otherwise}")
-    return attached(Place(pin, path, text(head.stdout)))
+    place = Place(pin, path, text(head.stdout))
+    if not place.settled:
+        refuse_loose(place)
+    return place
 
 
 def programs(path: Path) -> list[str]:
@@ -131,14 +134,12 @@ def repository(url: str) -> tuple[str, ...]:
     return tuple(filter(None, found))
 
 
-def attached(place: Place) -> Place:
-    """The place itself; Refused where moving it would leave commits that nothing holds."""
-    if not place.settled:
-        holders = ("--branches", "--tags", "--remotes", "--glob=refs/amap")
-        loose = run(place.path, "rev-list", "--max-count=1", "HEAD", "--not", *holders)
-        if loose.exit != 0 or loose.stdout:
-            raise Refused(f"{place.path} is at {place.head}, which no branch holds: keep it with git branch NAME")
-    return place
+def refuse_loose(place: Place) -> None:
+    """Refused where a move to another commit would leave commits that nothing holds."""
+    holders = ("--branches", "--tags", "--remotes", "--glob=refs/amap")
+    loose = run(place.path, "rev-list", "--max-count=1", "HEAD", "--not", *holders)
+    if loose.exit != 0 or loose.stdout:
+        raise Refused(f"{place.path} is at {place.head}, which no branch holds: keep it with git branch NAME")
 
 
 def bring(place: Place) -> str:
