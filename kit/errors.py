@@ -1,4 +1,4 @@
-"""The one exception of the kit."""
+"""The one exception of the kit, and foreign text as its sentences show it."""
 
 from __future__ import annotations
 

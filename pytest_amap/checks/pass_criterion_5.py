@@ -282,10 +282,8 @@ def unnoticed(seen: Seen) -> Part:
         problems = [one.problem for one in listings if one.problem]
         return unknown(name, want, f"a lane could not be listed ({listed(problems, 'not looked for')})", *records)
     new = [f"{after.path}/{name}" for before, after in whole for name in fresh(before, after)]
-    placements_of_it = {one.notice_id for one in placed(seen)}
-    ours = [
-        path for path in new if notice_of(path) in placements_of_it or subject_of(path, seen.arrived) == seen.subject
-    ]
+    mine = {one.notice_id for one in placed(seen)}
+    ours = [path for path in new if notice_of(path) in mine or subject_of(path, seen.arrived) == seen.subject]
     if why := exchanged(seen):
         return unknown(name, want, why, *records)
     if ours:

@@ -17,7 +17,7 @@ NOTICE = re.compile(r"notice-([A-Za-z0-9_-]{1,64})\.json")
 LANES = ("peer", "inbox")
 
 
-def notices(lab: Lab, member: str, lane: str = "peer") -> str:
+def notices(lab: Lab, member: str, lane: str) -> str:
     return os.fspath(lab.home.lane(member, lane) / "notices")
 
 
