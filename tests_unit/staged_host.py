@@ -31,7 +31,9 @@ SHOWN = (("src", "/src"), ("srv", "/srv"))
 UNIT = """\
 ExecStart={ path=/usr/bin/openshell-gateway ; argv[]=/usr/bin/openshell-gateway ; ignore_errors=no }
 ActiveState=active
+ActiveEnterTimestamp=Thu 2099-01-01 00:00:00 UTC
 """
+"""Started after every change of its files, whenever the page's commands make them."""
 ANSWERS = {
     "openshell": {
         "*--version*": "openshell 0.1.2\n",

@@ -253,6 +253,7 @@ def test_every_part_has_been_seen_to_fail_or_not_to_know() -> None:
         (listens("127.0.0.1:17670", "172.18.0.1:17670"), "172.18.0.1"),
         (with_toml(TOML, OPENSHELL_BIND_ADDRESS="0.0.0.0:17670"), "OPENSHELL_BIND_ADDRESS"),
         (status("No gateway configured\n"), "openshell gateway add https://127.0.0.1:17670"),
+        (status("No gateway configured\n"), "systemctl --user restart openshell-gateway"),
         (pages(listing(box("gamma", "id-3", "other"))), "other/gamma"),
         (but(preflight=ran(exit=1, stderr="unknown field `x`")), "unknown field"),
     ],
