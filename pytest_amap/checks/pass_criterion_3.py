@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kit import lanes
 from pytest_amap import probes
-from pytest_amap.checks import boxes
+from pytest_amap.checks import boxes, lane_mounts
 from pytest_amap.checks.standing import still_ready
 from pytest_amap.checks.writing import Attempt, attempt, control_part, elsewhere, planned
 from pytest_amap.commands import Command, Planned
 from pytest_amap.judging import decided, listed, only_beside, unknown
 from pytest_amap.observations import Ran, Stat
-from pytest_amap.parsers import Unreadable, containers, mountinfo, policy
+from pytest_amap.parsers import Unreadable, policy
 from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, Part
 
 if TYPE_CHECKING:
     from pytest_amap.host.lab import Lab, Member
-
-OPENSHELL_ROOTS = (
-    *("/.openshell", "/opt/openshell", "/etc/openshell", "/etc/openshell-tls"),
-    *("/run/openshell", "/run/openshell-sidecar", "/run/netns"),
-)
-"""Its own runtime's places, which its driver refuses as targets of anybody else's bind (container_paths.rs)."""
 
 UNLISTED = lanes.SANDBOX_ROOT
 """Mounted below, listed nowhere itself, and readable by everybody as far as ownership goes."""
@@ -124,9 +118,7 @@ def judge(seen: Seen) -> list[Part]:
     ]
     for one in seen.boxes:
         parts += [
-            mount_flags(one, seen.label_prefix),
-            mount_table(one),
-            same_directories(one),
+            *lane_mounts.judge(one, seen.label_prefix),
             policy_entries(one),
             enforced(one),
         ]
@@ -162,106 +154,6 @@ def refused(seen: Seen) -> Part:
     return decided(name, True, want, found, *records)
 
 
-def mount_flags(one: Box, prefix: str) -> Part:
-    """Layer one, from outside: sources, targets and RW of the one container that bears the lanes."""
-    name, want = (
-        f"{one.member}'s mounts, as the runtime shows them",
-        "payload, roster, inbox, peer read-only; outbox writable; each from this member's own source",
-    )
-    records = one.containers.records
-    found = one.containers.workloads(one.id, prefix)
-    if isinstance(found, Unreadable):
-        return unknown(name, want, found, *records)
-    bearing = [box for box in found if any(box.mount(bound.target) for bound in one.wanted)]
-    if len(bearing) > 1 or (not bearing and len(found) != 1):
-        return unknown(name, want, f"{len(bearing)} of {len(found)} containers of this sandbox bear lanes", *records)
-    box = (bearing or found)[0]
-    if box.status != "running":
-        return unknown(name, want, f"container {box.name} is {box.status}: another one may run the sandbox", *records)
-    wrong = list(wrong_mounts(one, box.mounts))
-    return decided(name, not wrong, want, listed(wrong) if wrong else "as expected", *records)
-
-
-def wrong_mounts(one: Box, mounts: tuple[containers.Mount, ...]) -> Iterable[str]:
-    at = {mount.destination: mount for mount in mounts}
-    for bound in one.wanted:
-        mount = at.get(bound.target)
-        if mount is None:
-            yield f"{bound.target} is not mounted"
-        elif mount.rw is bound.read_only:
-            yield f"{bound.target} is {'writable' if mount.rw else 'read-only'} (mount layer)"
-        elif os.path.normpath(mount.source) not in (bound.source, bound.given):
-            yield f"{bound.target} comes from another source ({mount.source})"
-    known = {bound.target for bound in one.wanted}
-    for mount in mounts:
-        stranger = mount.kind == "bind" and not below(mount.destination, OPENSHELL_ROOTS)
-        if mount.destination not in known and (stranger or below(mount.destination, (UNLISTED,))):
-            yield f"an extra {mount.kind} at {mount.destination}"
-
-
-def below(path: str, roots: Iterable[str]) -> bool:
-    """Whether a path is one of the roots, or lies in it."""
-    return any((os.path.normpath(path) + "/").startswith(root + "/") for root in roots)
-
-
-def mount_table(one: Box) -> Part:
-    """Layer one, from inside: the kernel's table, with what is mounted below a read-only lane."""
-    name, want = (
-        f"{one.member}'s mounts, as its kernel shows them",
-        "every read-only lane read-only, nothing writable below one, and no other way to write to it",
-    )
-    answer = probes.answer(one.mounts)
-    table = mountinfo.mounts(str(answer.get("text", ""))) if not isinstance(answer, Unreadable) else answer
-    if isinstance(table, Unreadable):
-        return unknown(name, want, table, one.mounts.record)
-    wrong = []
-    for bound in one.wanted:
-        mounted = mountinfo.at(table, bound.target)
-        if mounted is None:
-            wrong.append(f"{bound.target} is no mount of its own")
-        elif bound.read_only and mounted.writable:
-            wrong.append(f"{bound.target} is writable")
-        below = mountinfo.below(table, bound.target) if bound.read_only else ()
-        wrong += [f"{sub.point} is writable below it" for sub in below if sub.writable]
-    ways = [] if isinstance(answer, Unreadable) else answer.get("ways")
-    if not wrong and not isinstance(ways, list):
-        return unknown(name, want, "the probe named no other ways", one.mounts.record)
-    wrong += list(detours(one, table, ways or []))
-    return decided(name, not wrong, want, listed(wrong) if wrong else "as expected", one.mounts.record)
-
-
-def detours(one: Box, table: tuple[mountinfo.Mounted, ...], ways: Iterable[tuple[str, int]]) -> Iterator[str]:
-    """Writable mounts elsewhere through which a read-only lane is reached: a volume that is a bind in disguise, say."""
-    closed = {bound.target for bound in one.wanted if bound.read_only}
-    for target, number in ways:
-        if target in closed and table[number].writable:
-            yield f"{target} can be written through {table[number].point}"
-
-
-def same_directories(one: Box) -> Part:
-    """A source that was made anew on the host leaves the sandbox with the old, orphaned directory."""
-    name, want = f"{one.member}'s lanes are the host's present directories", "the same device and inode on both sides"
-    records = (one.mounts.record, *(stat.record for stat in one.sources))
-    answer = probes.answer(one.mounts)
-    inodes = answer.get("inodes") if not isinstance(answer, Unreadable) else None
-    if not isinstance(inodes, dict):
-        return unknown(name, want, answer if isinstance(answer, Unreadable) else "the probe named no inodes", *records)
-    pairs = [(bound, stat, inodes.get(bound.target)) for bound, stat in zip(one.wanted, one.sources, strict=True)]
-    unread = [bound.target for bound, stat, inner in pairs if not isinstance(inner, list) or stat.kind == "unreadable"]
-    stale = [
-        bound.target
-        for bound, stat, inner in pairs
-        if bound.target not in unread and inner != [stat.device, stat.inode]
-    ]
-    if stale:
-        return decided(name, False, want, f"another directory stands at {listed(stale)}", *records)
-    return (
-        unknown(name, want, f"{listed(unread)} could not be looked at", *records)
-        if unread
-        else decided(name, True, want, "the same", *records)
-    )
-
-
 def policy_entries(one: Box) -> Part:
     """Layer two, as the gateway holds it: each lane in its own list and in no other, nor below a writable parent."""
     name, want = (
@@ -287,7 +179,7 @@ def policy_entries(one: Box) -> Part:
     wrong += [
         f"{path} is listed and no lane"
         for path in sorted(read_only | read_write)
-        if path not in named and below(path, (UNLISTED,))
+        if path not in named and lane_mounts.lies_in(path, (UNLISTED,))
     ]
     if found.compatibility != "hard_requirement":
         wrong.append(f"landlock compatibility is {found.compatibility or 'not set'}")
