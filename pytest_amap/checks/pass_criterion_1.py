@@ -28,12 +28,6 @@ from pytest_amap.verdicts import Part
 if TYPE_CHECKING:
     from pytest_amap.host.lab import Lab
 
-NOTE = (
-    "This is the validator's check of single documents. It says nothing of what one document cannot show: the items of "
-    "the spec's NOT CHECKED HERE list, such as files beside a document, the order of writes, and who may write where."
-)
-"""What this check cannot say; belongs at the end of its entry in a report."""
-
 CLASSES = ("directory-", "roster-", "notice-", "request-", "result-", "identity-", "message-", "peer-")
 """The classes of contract 3.1 (facts: amap.md 1.3). A spec may know fewer, or more."""
 
