@@ -100,9 +100,9 @@ def check_home(path: str, avoid: Iterable[Path] = ()) -> Home:
     real path, and may lie in no git checkout at all, whose cleaning would take the lanes away.
     """
     _check_text(path)
-    _check_way(path)
     for other in avoid:
         _check_apart(path, os.path.abspath(other))
+    _check_way(path)
     _check_no_repository(Path(path))
     return Home(Path(path))
 

@@ -74,3 +74,12 @@ def test_a_checkout_behind_a_symlink_overlaps_too(tmp_path: Path) -> None:
     (tmp_path / "alias").symlink_to(checkout)
     with pytest.raises(Refused, match="overlap"):
         check_home(str(checkout / "home"), [tmp_path / "alias"])
+
+
+def test_nobody_is_sent_through_a_symlink_into_a_checkout(tmp_path: Path) -> None:
+    checkout = tmp_path / "checkout"
+    checkout.mkdir()
+    (tmp_path / "alias").symlink_to(checkout)
+    for home in (tmp_path / "alias", tmp_path / "alias" / "home"):
+        with pytest.raises(Refused, match="overlap"):
+            check_home(str(home), [checkout])
