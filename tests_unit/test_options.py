@@ -8,7 +8,7 @@ import pytest
 from plugin_bench import FAILS, PASSES, QUICK, Bench
 
 from pytest_amap.options import Options
-from pytest_amap.session import settings
+from pytest_amap.session import refusals, settings
 
 pytest_plugins = ["pytester"]
 
@@ -169,6 +169,14 @@ def test_last_failed_names_the_selection_of_what_is_not_pass(bench: Bench, rehea
     assert "unknown_3" in str(result.stderr)
     assert "-k '" in str(result.stderr)
     assert "unknown_2" not in str(result.stderr)
+
+
+def test_results_that_are_none_name_no_selection(tmp_path: Path) -> None:
+    results = tmp_path / "evidence" / "runs" / "20261129T120000Z" / "results.json"
+    results.parent.mkdir(parents=True)
+    for text in ("[" * 100_000, '{"results": {"tests": [{"name": "\\u001b[2J", "rawStatus": "FAIL"}]}}'):
+        results.write_text(text)
+        assert refusals.selecting_not_pass(Options(home=str(tmp_path))) == "select with -k instead"
 
 
 @pytest.mark.parametrize("order", ["--ff", "--nf"])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
+from pytest_amap.catalogue import L1
 from pytest_amap.options import Options
+from pytest_amap.report import earlier
+from pytest_amap.verdicts import PASS
 
 REFUSED_WITH_A_RUN: tuple[tuple[str, object, str], ...] = (
     ("numprocesses", None, "-n/--dist/--tx: the checks share one host and run in order; drop it"),
@@ -57,6 +59,23 @@ def refuse(config: pytest.Config, options: Options) -> None:
             f"pytest looked for its settings in {config.rootpath}, which it took for the path of tests: "
             "name tests_live before the options, or write --replay=DIR and --amap-home=DIR"
         )
+    exclusive(options)
+    if not (options.apply or options.replay) or looks_only(config):
+        return
+    for name, harmless, way_out in REFUSED_WITH_A_RUN:
+        value = getattr(config.option, name, harmless)
+        if value not in (harmless, None, False, 0, 1 if name == "count" else None):
+            raise pytest.UsageError(f"{'--apply' if options.apply else '--replay'} refuses {way_out}")
+    if options.apply:
+        needed(config.pluginmanager)
+        if any(getattr(config.option, name, False) for name in FORGETFUL):
+            raise pytest.UsageError(
+                f"--apply refuses --lf and --sw: they forget a check that is UNKNOWN; {selecting_not_pass(options)}"
+            )
+
+
+def exclusive(options: Options) -> None:
+    """UsageError for options of ours that say two things."""
     if options.rehearsal and options.replay:
         raise pytest.UsageError("--rehearsal runs a host and --replay has none: give one of them")
     if options.faults and not options.rehearsal:
@@ -67,36 +86,25 @@ def refuse(config: pytest.Config, options: Options) -> None:
         raise pytest.UsageError("--from-step and --only-step exclude each other: give one of them")
     if options.replay and (options.from_step is not None or options.only_step is not None):
         raise pytest.UsageError("--replay runs no step: drop --from-step and --only-step; -k selects checks")
-    if not (options.apply or options.replay) or looks_only(config):
-        return
-    for name, harmless, way_out in REFUSED_WITH_A_RUN:
-        value = getattr(config.option, name, harmless)
-        if value not in (harmless, None, False, 0, 1 if name == "count" else None):
-            raise pytest.UsageError(f"{'--apply' if options.apply else '--replay'} refuses {way_out}")
-    if not options.apply:
-        return
+
+
+def needed(manager: pytest.PytestPluginManager) -> None:
+    """UsageError where a plugin that a run rests on is blocked or missing."""
     for plugin, mark in (("pytest_dependency", "dependency"), ("pytest_timeout", "timeout")):
-        manager = config.pluginmanager
-        if (
-            manager.is_blocked(mark)
-            or manager.is_blocked(plugin)
-            or not (manager.has_plugin(mark) or manager.has_plugin(plugin))
-        ):
+        blocked = manager.is_blocked(mark) or manager.is_blocked(plugin)
+        if blocked or not (manager.has_plugin(mark) or manager.has_plugin(plugin)):
             raise pytest.UsageError(
                 f"--apply needs pytest-{mark}, and -p no:{mark} (or its absence) takes it away: load it again"
             )
-    if any(getattr(config.option, name, False) for name in FORGETFUL):
-        raise pytest.UsageError(
-            f"--apply refuses --lf and --sw: they forget a check that is UNKNOWN; {selecting_not_pass(options)}"
-        )
 
 
 def selecting_not_pass(options: Options) -> str:
     """For --lf: the -k that selects what was not PASS in the newest run of this home."""
     try:
-        newest = Path(options.home) / "evidence" / "latest" / "results.json"
-        tests = json.loads(newest.read_text())["results"]["tests"]
-        names = [test["name"] for test in tests if test["rawStatus"] != "PASS"]
-    except (OSError, ValueError, KeyError, TypeError):
+        newest = next(earlier.finished(Path(options.home) / "evidence", L1), None) if options.home else None
+    except OSError:
+        newest = None
+    if newest is None:
         return "select with -k instead"
+    names = [result.check.id for result in newest.checks if result.outcome is not PASS]
     return f"give -k '{' or '.join(names)}' instead" if names else "nothing of the newest run is short of PASS"
