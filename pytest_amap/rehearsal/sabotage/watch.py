@@ -86,20 +86,20 @@ def _recipient(held: Path) -> str:
     return str(json.loads(held.read_bytes())["draft"]["to"][0]).split("@")[0]
 
 
-def _deliver_held(lane: str, kind: str) -> Callable[[Path], None]:
-    """The recipient's lane gets a notice of what the router says it holds."""
+def _deliver_forged(held: Path, sender: str, subject: str, lane: str, kind: str) -> None:
+    """A notice in a lane of the recipient of what the router holds."""
+    message = {"from": sender, "id": _FORGED, "mailbox": lane, "subject": subject, "preview": ""}
+    notice = {"contract_version": "2", "kind": kind, "message": message, "notice_id": _FORGED, "ts": _now()}
+    lanes = layout.HOME / "instances" / _recipient(held)
+    _replace(lanes / lane / "notices" / f"notice-{_FORGED}.json", notice)
 
-    def deliver(path: Path) -> None:
-        subject, sender = json.loads(path.read_bytes())["draft"]["subject"], path.parents[1].name
-        notice = {
-            "contract_version": "2",
-            "kind": kind,
-            "message": {"from": sender, "id": _FORGED, "mailbox": lane, "subject": subject, "preview": ""},
-            "notice_id": _FORGED,
-            "ts": _now(),
-        }
-        lanes = layout.HOME / "instances" / _recipient(path)
-        _replace(lanes / lane / "notices" / f"notice-{_FORGED}.json", notice)
+
+def _deliver_held(lane: str, kind: str) -> Callable[[Path], None]:
+    """Of the held request itself."""
+
+    def deliver(held: Path) -> None:
+        subject, sender = json.loads(held.read_bytes())["draft"]["subject"], held.parents[1].name
+        _deliver_forged(held, sender, subject, lane, kind)
 
     return deliver
 
@@ -166,11 +166,9 @@ def _claim(outcome: str) -> Callable[[Path], None]:
     return change
 
 
-def _notice_of_nobody(path: Path) -> None:
-    """A new notice in the recipient's lane, of no request that any log knows."""
-    message = {"from": "nobody@example.net", "id": _FORGED, "mailbox": "peer", "subject": "none", "preview": ""}
-    notice = {"contract_version": "2", "kind": "peer", "message": message, "notice_id": _FORGED, "ts": _now()}
-    _replace(layout.HOME / "instances" / _recipient(path) / "peer" / "notices" / f"notice-{_FORGED}.json", notice)
+def _notice_of_nobody(held: Path) -> None:
+    """Of no request that any log knows."""
+    _deliver_forged(held, "nobody@example.net", "none", "peer", "peer")
 
 
 def _misbind(path: Path) -> None:
