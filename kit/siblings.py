@@ -15,6 +15,8 @@ from kit.errors import Refused
 PINS = Path(__file__).with_name("siblings.json")
 SHORT = 12
 """Digits of a commit that a sentence shows."""
+OFF = "not at the pin"
+"""How the words for a checkout at another commit begin."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -57,7 +59,7 @@ class Pin:
         """How a checkout at `commit` stands to this pin, in words."""
         if self.commit is None:
             return "unpinned"
-        return "at the pin" if commit == self.commit else f"not at the pin {self.commit[:SHORT]}"
+        return "at the pin" if commit == self.commit else f"{OFF} {self.commit[:SHORT]}"
 
 
 def find(name: str, environ: Mapping[str, str], repository: Path) -> Sibling:

@@ -70,5 +70,5 @@ def against_pin(lab: Lab, name: str, commit: str | Unreadable) -> str:
 
 def warnings(lab: Lab, found: dict[str, str]) -> list[str]:
     """A line for each sibling that is another than the pinned one."""
-    off = {name: found[f"{name}_pin"] for name in lab.ground.siblings if found[f"{name}_pin"].startswith("not at")}
+    off = {name: found[f"{name}_pin"] for name in lab.ground.siblings if found[f"{name}_pin"].startswith(siblings.OFF)}
     return [f"the {name} checkout is {told} of kit/siblings.json; amap siblings --apply" for name, told in off.items()]
