@@ -165,16 +165,16 @@ def test_something_else_on_the_way(stage: Stage, action: str, path: str, how: st
 
 @pytest.mark.parametrize(("action", "path"), [("prepare", "roster"), ("record", "instances/beta"), ("profile", ".")])
 def test_another_owner_on_the_way(stage: Stage, monkeypatch: pytest.MonkeyPatch, action: str, path: str) -> None:
-    real, foreign = Path.lstat, stage.home / path
+    real, foreign, stranger = Path.lstat, stage.home / path, os.geteuid() + 1
 
     def lstat(self: Path) -> os.stat_result:
         seen = real(self)
-        return os.stat_result((*seen[:4], 12345, *seen[5:])) if self == foreign else seen
+        return os.stat_result((*seen[:4], stranger, *seen[5:])) if self == foreign else seen
 
     monkeypatch.setattr(Path, "lstat", lstat)
     before = tree.__globals__["_seen"]
     monkeypatch.setitem(tree.__globals__, "_seen", lambda at: before(at) if at != foreign else None)
-    stage.refuses(action, f"{foreign} belongs to uid 12345", "change its owner")
+    stage.refuses(action, f"{foreign} belongs to uid {stranger}", "change its owner")
 
 
 RECORDS: dict[str, tuple[dict[str, str], str]] = {
