@@ -156,6 +156,9 @@ BROKEN = {
     "another driver under Docker's name": but(
         info=ran(INFO.replace('"docker"', '"docker", "capabilities": {"driver_name": "podman"}'))
     ),
+    "another driver that bears Docker's name, too": but(
+        info=ran(INFO.replace('"docker"', '"docker", "capabilities": {"driver_name": "podman-docker"}'))
+    ),
     "nobody is asked who calls": status(
         STATUS.replace("  Version", "  Authentication: Not required (gateway)\n  Version")
     ),

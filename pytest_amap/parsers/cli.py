@@ -17,6 +17,8 @@ from .text import lines, plain, says
 
 _WORKSPACE_NAME = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)/([A-Za-z0-9][A-Za-z0-9._-]*)")
 _CONNECTED = {"connected": True, "disconnected": False, "not connected": False, "unreachable": False, "degraded": False}
+DRIVERS = frozenset({"docker", "podman", "kubernetes"})
+"""Those that a gateway without a setting tries."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 
 
@@ -174,9 +176,15 @@ def gateway_info(stdout: str) -> GatewayInfo | Unreadable:
         names.extend(found)
         capable = driver.get("capabilities")
         told = _word(capable, "driver_name") if isinstance(capable, dict) else ""
-        if told and found[0].casefold() not in told.casefold():  # one driver under another's name is both
+        if told and not _is(found[0], told):  # one driver under another's name is both
             names.append(told)
     return GatewayInfo(tuple(names), _word(read, "server"), _word(read, "version"))
+
+
+def _is(name: str, told: str) -> bool:
+    """Whether what a driver says of itself names it, and none of OpenShell's other drivers."""
+    spoken = set(re.findall(r"[a-z]+", told.casefold()))
+    return name.casefold() in spoken and not (DRIVERS - {name.casefold()}) & spoken
 
 
 def _sandbox(item: object) -> Sandbox | Unreadable:
