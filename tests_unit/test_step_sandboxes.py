@@ -303,7 +303,7 @@ def test_a_question_on_a_screen_is_quoted_as_a_finding_and_not_answered(tmp_path
     lab, host = step(tmp_path)
     host.answers["screen of beta"] = said(QUESTION)
     run(lab)
-    assert lab.run.facts["first_run_alpha"] == "no question on the screen"
+    assert lab.run.facts["first_run_alpha"] == "asks nothing"
     assert lab.run.facts["first_run_beta"] == "asks: Do you trust this folder? / ❯ 1. Yes / 2. No"
     (told,) = [line for line in lab.run.left if "D9" in line]
     assert "beta asks: Do you trust this folder?" in told
@@ -323,5 +323,5 @@ def test_a_screen_that_cannot_be_seen_is_told_and_stops_nothing(tmp_path: Path) 
     lab, host = step(tmp_path)
     host.answers["screen of"] = said(exit=1, stderr="Error:   × ssh is not on PATH")
     run(lab)
-    assert lab.run.facts["first_run_alpha"].startswith("the screen was not seen (")
+    assert lab.run.facts["first_run_alpha"].startswith("has a screen that was not seen (")
     assert "ssh is not on PATH" in lab.run.facts["first_run_alpha"]

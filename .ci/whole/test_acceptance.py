@@ -39,5 +39,5 @@ def test_a_fleet_with_mail_passes_all_twelve_and_says_what_was_declared(tmp_path
     assert all(prefix in last for prefix in DECLARED)
     assert {one["what"] for one in run.results["extra"]["declared"]} == set(DECLARED)
     facts = run.results["extra"]["facts"]
-    assert facts["first_run_alpha"] == facts["first_run_beta"] == "no question on the screen"
+    assert facts["first_run_alpha"] == facts["first_run_beta"] == "asks nothing"
     assert not facts["distribution"].startswith("not measured")

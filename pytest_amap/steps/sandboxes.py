@@ -225,32 +225,23 @@ def settled(lab: Lab, member: Member) -> None:
     A session that is odd is for the checks to judge; one that cannot be asked fails the step.
     """
     waited = sessions.await_ready(lab, member, seconds=lab.options.deadlines.ready)
-    asked = first_run(lab, member)
+    ran = lab.host.run(lab.commands.screen(member.name))
+    shown = lab.run.facts[f"first_run_{member.name}"] = on_screen(ran)
+    attach = f"attach with 'openshell sandbox connect {member.name}': a first-run question there is a finding for D9"
+    if screen.question(ran.stdout):
+        lab.run.left.append(f"{member.name} {shown}, and nothing was answered; {attach}")
     if waited.value is not None:
         return
     found = sessions.sessions(waited.last)
     if isinstance(found, Unreadable) or not found.rows:
         why = found.why if isinstance(found, Unreadable) else "no session is there"
-        raise StepFailed(f"{waited.problem} ({why}); {asked}")
-    lab.run.left.append(
-        f"{member.name} has {len(found.rows)} sessions, not one with a socket and a key: {waited.problem}; {asked}"
-    )
+        raise StepFailed(f"{waited.problem} ({why}); {member.name} {shown}; {attach}")
+    odd = f"{len(found.rows)} sessions, not one with a socket and a key"
+    lab.run.left.append(f"{member.name} has {odd}: {waited.problem}; {member.name} {shown}; {attach}")
 
 
-def first_run(lab: Lab, member: Member) -> str:
-    """What the member's terminal asks, as a fact and in words; only a person answers it."""
-    ran = lab.host.run(lab.commands.screen(member.name))
-    asked = screen.question(ran.stdout)
-    seen = (
-        f"asks: {asked}"
-        if asked
-        else "no question on the screen"
-        if screen.rows(ran.stdout)
-        else f"the screen was not seen ({ran.said})"
-    )
-    lab.run.facts[f"first_run_{member.name}"] = seen
-    attach = f"attach with 'openshell sandbox connect {member.name}'"
-    if not asked:
-        return f"{seen}; {attach}: a first-run question there is a finding for D9"
-    lab.run.left.append(f"{member.name} {seen}; nothing was answered: a finding for D9; {attach} and answer it")
-    return f"it {seen}; {attach} and answer it: a finding for D9"
+def on_screen(ran: Ran) -> str:
+    """What a session's terminal shows, as its own doing; only a person answers what it asks."""
+    if asked := screen.question(ran.stdout):
+        return f"asks: {asked}"
+    return "asks nothing" if screen.rows(ran.stdout) else f"has a screen that was not seen ({ran.said})"
