@@ -49,7 +49,7 @@ class Command:
 
     def shown(self) -> str:
         """As a person would type it; long in-sandbox programs stay whole, so that it can be copied."""
-        return shlex.join(self.argv)
+        return shlex.join((*(f"{name}={value}" for name, value in self.env), *self.argv))
 
 
 @dataclass(frozen=True)

@@ -94,4 +94,5 @@ def test_the_real_plan_runs_no_program_and_writes_nothing(tmp_path: Path) -> Non
     assert [line for line in ran.stdout.splitlines() if line.startswith("AUDIT")] == []
     assert ran.stdout.count("\nstep ") == 10
     assert dryrun.LAST in ran.stdout
+    assert "+ TZ=UTC systemctl --user show " in ran.stdout, "a command is shown with the variables it is given"
     assert list(tmp_path.iterdir()) == []
