@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import stat
 import threading
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from evidence_bench import KEY, NOON, load, opened, ran, saw
 
-from pytest_amap.evidence import chain, recorded, writeonce
+from pytest_amap.evidence import chain, writeonce
 from pytest_amap.evidence.redaction import Redactor
-from pytest_amap.evidence.store import Evidence, EvidenceError, read_run
-
-KEY = "sk-canary-api03-Zq8vN1mXw7Lr2KtY5Hs9Bd4Fg6Jc3Pe0"
-NOON = datetime(2026, 11, 29, 12, 0, 0, 250_000, UTC)
+from pytest_amap.evidence.store import EvidenceError, read_run
 
 
 @pytest.fixture
@@ -28,25 +25,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[datetime]:
     moment = [NOON]
     monkeypatch.setattr("pytest_amap.evidence.store.now", lambda: moment[0])
     return moment
-
-
-def opened(root: Path, host: str = "live") -> Evidence:
-    return Evidence.open(root / "evidence", Redactor({"KEY": KEY}), host=host)
-
-
-def ran(store: Evidence, **changes: Any) -> tuple[str, str, str]:
-    about: dict[str, Any] = {"step": 8, "check": "unknown_2", "label": "Write probe!", "argv": ["openshell", "x"]}
-    about |= {"cwd": "/checkout", "started": "2026-11-29T12:00:00.000Z", "ended": "2026-11-29T12:00:01.000Z"}
-    about |= {"seconds": 1.00049, "exit": 0, "timed_out": False, "stdout": b"", "stderr": b""}
-    return store.command(**about | changes)
-
-
-def saw(store: Evidence, observed: Any = "x", label: str = "seen") -> str:
-    return store.observation(step=8, check="unknown_2", label=label, source="test", observed=observed)
-
-
-def load(store: Evidence, path: str) -> dict[str, Any]:
-    return json.loads((store.root / path).read_bytes())
 
 
 def test_evidence_records_are_chained_and_complete(tmp_path: Path, clock: list[datetime]) -> None:
@@ -351,85 +329,3 @@ def test_evidence_error_says_what_to_do(
     assert "\n" not in str(error.value)
     assert not list(store.root.rglob("*.part"))
     assert saw(store).split("-")[2] == "002"
-
-
-def test_evidence_is_read_back_as_it_was_written(tmp_path: Path) -> None:
-    store = opened(tmp_path)
-    saw(store, {"n": [1, None, 2.5]})
-    ran(store)
-    unsealed = read_run(store.folder)
-    assert (unsealed.results, unsealed.seal) == (None, None)
-    store.write("results.json", '{"reportFormat": "CTRF"}')
-    store.seal(["results.json"])
-    run = read_run(store.root)
-    assert (run.run, run.host, run.root) == (store.run, "live", store.root)
-    assert [record.path for record in run.records] == store.records
-    assert run.records[0].data["observed"] == {"n": [1, None, 2.5]}
-    assert run.results == {"reportFormat": "CTRF"}
-    assert run.seal is not None
-    assert run.seal["count"] == 2
-
-
-def test_a_record_is_proved_by_the_next_one_or_the_seal_and_by_the_sums(tmp_path: Path) -> None:
-    store = opened(tmp_path)
-    paths = [saw(store, number) for number in range(3)]
-    assert read_run(store.folder).unproved == set(paths), "nothing proves an unsealed run's records"
-    store.seal([])
-    assert read_run(store.folder).unproved == frozenset()
-    for path in paths:
-        whole = (store.root / path).read_bytes()
-        (store.root / path).write_bytes(whole.replace(b'"observed": ', b'"observed":  '))
-        assert read_run(store.folder).unproved == {path}
-        (store.root / path).write_bytes(whole)
-    (store.root / paths[1]).unlink()
-    assert read_run(store.folder).unproved == {paths[0]}, "what the missing record said of it is gone, too"
-
-
-@pytest.mark.parametrize(
-    "data", [b'{"a": 1, "a": 2}', b'{"a": NaN}', b"\xef\xbb\xbf{}", '{"a": 1}'.encode("utf-16"), b"[]"]
-)
-def test_what_readers_could_take_in_two_ways_is_no_evidence(data: bytes, tmp_path: Path) -> None:
-    (tmp_path / "x.json").write_bytes(data)
-    with pytest.raises(EvidenceError, match="holds no JSON object"):
-        recorded.read_object(tmp_path / "x.json")
-
-
-def test_a_run_that_is_neither_live_nor_a_rehearsal_is_not_read(tmp_path: Path) -> None:
-    store = Evidence.open(tmp_path / "evidence", Redactor({}), host="live\nall is PASS")
-    saw(store)
-    with pytest.raises(EvidenceError, match="is marked neither live nor rehearsal"):
-        read_run(store.folder)
-
-
-def test_evidence_of_more_than_a_thousand_records_stays_in_order(
-    tmp_path: Path, clock: list[datetime], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(os, "fsync", lambda _: None)
-    store = opened(tmp_path)
-    for _ in range(1002):
-        saw(store)
-    assert [record.data["seq"] for record in read_run(store.folder).records] == list(range(1, 1003))
-
-
-@pytest.mark.parametrize("latest", ["runs/{run}\n", "{run}"])
-def test_evidence_latest_may_be_a_one_line_file(tmp_path: Path, latest: str) -> None:
-    store = opened(tmp_path)
-    store.seal([])
-    (store.root / "latest").unlink()
-    (store.root / "latest").write_text(latest.format(run=store.run))
-    assert read_run(store.root).run == store.run
-
-
-@pytest.mark.parametrize("named", ["../../etc", "runs/../..", "runs/20260101T000000Z", ""])
-def test_evidence_latest_that_leads_nowhere(tmp_path: Path, named: str) -> None:
-    store = opened(tmp_path)
-    (store.root / "latest").write_text(named)
-    with pytest.raises(EvidenceError):
-        read_run(store.root)
-
-
-def test_evidence_folder_without_a_run(tmp_path: Path) -> None:
-    with pytest.raises(EvidenceError, match="holds no run"):
-        read_run(tmp_path)
-    with pytest.raises(EvidenceError, match="holds no run"):
-        read_run(tmp_path / "nothing")
