@@ -1,0 +1,1 @@
+"""`amap`: one word each for what is done by hand, without a run."""

@@ -1,0 +1,1 @@
+"""The evidence of a run: written once, chained, redacted, sealed, read again and verified."""
