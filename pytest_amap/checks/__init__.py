@@ -1,0 +1,1 @@
+"""One check a module: what it saw, the plan, how it looks, how it judges."""
