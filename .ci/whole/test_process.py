@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import signal
 import sys
@@ -183,3 +185,24 @@ def test_a_terminal_that_ignores_its_keys_ends_at_the_deadline_and_its_text_is_k
     found = terminal_run(tmp_path, "import time; print('shown', flush=True); time.sleep(60)", seconds=1)
     assert (found.exit, found.timed_out) == (None, True)
     assert found.stdout.split() == [b"shown"]
+
+
+@pytest.mark.timeout(5)
+def test_a_program_that_shows_something_without_end_keeps_nobody_in_a_pump(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = io.BytesIO()
+    with terminal.Terminal("q", kept) as screen, monkeypatch.context() as patch:
+        patch.setattr(os, "read", lambda descriptor, size: b"x")
+        screen.pump()
+    assert kept.getvalue() == b"x" * terminal.AT_ONCE
+
+
+def test_without_a_terminal_to_be_had_the_command_is_told_as_one_that_cannot_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none() -> tuple[int, int]:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "openpty", none)
+    found = terminal_run(tmp_path, "print()")
+    assert (found.exit, found.timed_out) == (None, False)
+    assert b"No space left" in found.stderr

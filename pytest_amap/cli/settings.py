@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -52,6 +53,6 @@ class _Instead:
         try:
             options = settings.resolve(config)
         except pytest.UsageError as problem:
-            print(f"ERROR: {problem}")
+            print(f"ERROR: {problem}", file=sys.stderr)
             return pytest.ExitCode.USAGE_ERROR
         return self.word(options)

@@ -55,8 +55,8 @@ def run(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout: float
     """
     begun = time.monotonic()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, contextlib.ExitStack() as group:
-        screen = group.enter_context(terminal.Terminal(keys, out)) if keys else None
         try:
+            screen = group.enter_context(terminal.Terminal(keys, out)) if keys else None
             with undisturbed():
                 process = subprocess.Popen(
                     list(argv),

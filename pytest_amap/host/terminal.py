@@ -11,6 +11,8 @@ SIZE = (50, 160)
 """Rows and columns."""
 MOMENT, AT_MOST = 1.0, 10.0
 """Seconds from the first output to the keys, and from the start where nothing is shown."""
+AT_ONCE = 1000
+"""Reads a pump: a program that shows something without end keeps nobody from its deadline."""
 
 
 class Terminal:
@@ -38,8 +40,8 @@ class Terminal:
     def pump(self) -> None:
         """Keep what was shown since the last call, and type the keys when their time has come."""
         with contextlib.suppress(OSError):  # nothing more to read
-            while shown := os.read(self.outer, 1 << 16):
-                self._kept.write(shown)
+            for _ in range(AT_ONCE):
+                self._kept.write(os.read(self.outer, 1 << 16))
                 self._late = min(self._late, time.monotonic() + MOMENT)
         self._kept.flush()
         if self._keys and time.monotonic() > self._late:
