@@ -32,15 +32,22 @@ def test_a_run_is_whole_and_its_head_stands_for_what_it_concluded(bench: Bench, 
     assert {check["name"]: check["rawStatus"] for check in found if check["selected"]} == bench.outcomes()
 
 
-@pytest.mark.parametrize("option", ["--junitxml", "--log-file", "--debug"])
+@pytest.mark.parametrize(
+    ("option", "writes"),
+    [
+        ("--junitxml", "open(session.config.option.xmlpath, 'a').write({key!r})"),
+        ("--log-file", "open(session.config.option.log_file, 'a').write({key!r})"),
+        ("--debug", "session.config.trace({key!r})"),
+    ],
+    ids=["junitxml", "log-file", "debug"],
+)
 def test_a_secret_in_a_file_that_was_asked_for_fails_the_run(
-    bench: Bench, option: str, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, option: str, writes: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     asked = bench.pytester.path / "asked.txt"
     bench.conftest(
-        "\n@pytest.hookimpl(trylast=True)\ndef pytest_sessionfinish(session):\n"
-        f"    with open({str(asked)!r}, 'a') as file:\n        file.write({KEY!r})\n"
+        f"\n@pytest.hookimpl(trylast=True)\ndef pytest_sessionfinish(session):\n    {writes.format(key=KEY)}\n"
     )
     bench.check("unknown_2", PASSES)
     assert bench.run("--apply", f"{option}={asked}").ret == 1

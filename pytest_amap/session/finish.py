@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from contextlib import nullcontext
@@ -116,10 +117,18 @@ def files(run: Run, config: pytest.Config) -> None:
 def written(run: Run, config: pytest.Config) -> list[Path]:
     """Every file this session wrote so far, those that the person asked pytest for included."""
     assert run.evidence is not None
+    flush_trace(config)
     own = [run.evidence.root / record for record in run.evidence.records]
     asked = [asked_for(config, name) for name in ("xmlpath", "htmlpath", "log_file", "debug")]
     pages = [run.evidence.folder / page_plugin.NAME, *(path for path in asked if path)]
     return [path for path in [*own, *pages] if path.is_file()]
+
+
+def flush_trace(config: pytest.Config) -> None:
+    """What `--debug` was told and holds back in its buffer would reach the file after it was searched for secrets."""
+    file = getattr(getattr(config.trace.root, "_writer", None), "__self__", None)
+    if isinstance(file, io.TextIOBase):
+        file.flush()
 
 
 def asked_for(config: pytest.Config, option: str) -> Path | None:
