@@ -119,8 +119,8 @@ BROKEN = {
         but(before=ran(OLD + "banner\n"), log=ran(OLD + "banner\n" + entry(LAUNCH)), control_log=ran(exit=1)),
         "older ones about it: 1",
     ),
-    "a denial of a look-alike": (logged(entry(REFUSE.replace(MAIL, f"{MAIL}.evil.test"))), "none of them"),
-    "a denial of a sub-domain": (logged(entry(REFUSE.replace(MAIL, f"smtp.{MAIL}"))), "none of them"),
+    "a denial of a look-alike": (logged(OLD + entry(REFUSE.replace(MAIL, f"{MAIL}.evil.test"))), "none of them"),
+    "a denial of a sub-domain": (logged(OLD + entry(REFUSE.replace(MAIL, f"smtp.{MAIL}"))), "none of them"),
     "a 403 of its own, and a denial of the name alone": (logged(entry(REFUSE), FORBIDDEN), "it was reached"),
     "a denial from before, by a clock that was set back": (
         but(before=ran(AHEAD), log=ran(AHEAD + entry(LAUNCH)), control_log=ran(AHEAD + entry(LAUNCH) + ALLOW)),
@@ -130,7 +130,7 @@ BROKEN = {
         logged(OLD + entry(REFUSE, after=-7) + entry(LAUNCH)),
         "older ones about it: 2",
     ),
-    "a denial of a name that ends like it": (logged(entry(REFUSE.replace(MAIL, f"x{MAIL}"))), "none of them"),
+    "a denial of a name that ends like it": (logged(OLD + entry(REFUSE.replace(MAIL, f"x{MAIL}"))), "none of them"),
     "the policy opens another host": (
         but(policy=ran(POLICY.replace("api.anthropic.com", "example.org"))),
         "example.org",
@@ -178,7 +178,11 @@ OPEN = {
         "transport error",
     ),
     "what was logged before cannot be read": (but(before=ran(exit=1, stderr="Error:   × transport")), "transport"),
-    "only another program was denied": (logged(entry(CURL), DENIED), "another program alone: "),
+    "only another program was denied": (logged(entry(CURL), DENIED), "another program or port alone: "),
+    "only another port was denied": (
+        logged(entry(CONNECT.replace(":443", ":25")), DENIED),
+        "another program or port alone: ",
+    ),
     "the log is cut": (logged(OLD + entry(LAUNCH), later=ALLOW + ALLOW[:30]), "could not be read"),
     "lines were dropped": (logged(OLD + entry(LAUNCH) + "... 12 lines dropped ...\n"), "12 lines dropped"),
     "a warning beside the log": (
@@ -198,6 +202,15 @@ OPEN = {
     "the log has another form": (logged(f"2026-11-29 12:00:01 denied {MAIL}\n", later=""), "known form"),
     "nothing was logged since the call": (logged(OLD, later=""), "no line at all since"),
     "the window does not reach back": (logged(entry(LAUNCH) * WINDOW), "do not reach back"),
+    "the log was begun anew meanwhile": (logged(entry(LAUNCH)), "do not reach back"),
+    "the last line is cut": (
+        logged(OLD + entry(LAUNCH) + entry(CONNECT).split(MAIL)[0], later=""),
+        "could not be read: NET:OPEN",
+    ),
+    "a decision about it in capitals and another word": (
+        logged(OLD + entry(REFUSE.replace("DENIED", "REFUSED").replace(MAIL, MAIL.upper()))),
+        "REFUSED",
+    ),
     "a line about it in another form": (logged(OLD + f"... denied {MAIL} ...\n"), "could not be read"),
     "a decision about it in another word": (logged(OLD + entry(REFUSE.replace("DENIED", "REFUSED"))), "REFUSED"),
     "a decision about it of another form": (logged(OLD + entry(f"NET:OPEN [MED] DENIED <{MAIL}> by rule")), "by rule"),

@@ -9,7 +9,7 @@ from pytest_amap.observations import Ran
 from pytest_amap.parsers import logs
 from pytest_amap.parsers.text import lines
 
-DNS = 53
+DNS, HTTPS = 53, 443
 _INTERPRETER = re.compile(r"python[0-9.]*")
 """The probe's program, by whatever version the image has."""
 _LOST = re.compile(r"drop|truncat|lost|overflow|buffer|skipp|incomplete", re.IGNORECASE)
@@ -38,19 +38,30 @@ def by_name_alone(event: logs.NetEvent) -> bool:
 
 
 def of_the_probe(event: logs.NetEvent) -> bool:
-    """Not of another program that called the same host; a refusal by name tells no program."""
+    """Not of another program or another port of the same host; a refusal by name tells neither."""
+    if event.port not in (None, DNS, HTTPS):
+        return False
     return event.binary is None or _INTERPRETER.fullmatch(event.binary.rpartition("/")[2]) is not None
 
 
 def unread(log: Ran, before: Ran, host: str, since: float) -> list[str]:
-    """What came since and may be the line that is missed: no entry, such as one cut off or a word of lines dropped, a
-    decision about the host in words or of a form not known, or a warning beside the log."""
+    """What came since and may be the line that is missed: no entry, such as a word of lines dropped, a decision about
+    the host in words or of a form not known, one that ends in the middle, or a warning beside the log."""
     old = {*lines(before.stdout), *lines(before.stderr)}
     understood = {event.line for event in logs.network(log.stdout) if event.host}
     odd = [line for line in logs.unparsed(log.stdout) if line not in old]
     odd += [line for line in lines(log.stderr) if line not in old and _LOST.search(line)]
+    last = lines(log.stdout)[-1]
     for entry in logs.entries(log.stdout):
-        about_it = host in entry.message and _NETWORK.match(entry.message) and entry.epoch >= since
-        if about_it and not any(line.endswith(entry.message) for line in understood):
+        if entry.epoch < since or not _NETWORK.match(entry.message):
+            continue
+        not_known = host in entry.message.lower() and not any(line.endswith(entry.message) for line in understood)
+        if not_known or (last.endswith(entry.message) and not last.endswith("]")):
             odd.append(entry.message)
     return odd
+
+
+def reaches_back(log: Ran, before: Ran, since: float, most: int) -> bool:
+    """Whether nothing that came since the call can have left a log that keeps its newest lines alone."""
+    found, old = logs.entries(log.stdout), logs.entries(before.stdout)
+    return found[0].epoch < since or (not {*found}.isdisjoint(old) if old else len(found) < most)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_amap import probes
-from pytest_amap.checks.log_lines import begun, by_name_alone, events, of_the_probe, unread
+from pytest_amap.checks.log_lines import begun, by_name_alone, events, of_the_probe, reaches_back, unread
 from pytest_amap.checks.standing import still_ready
 from pytest_amap.commands import Command, Planned
 from pytest_amap.judging import decided, listed, only_beside, unknown
@@ -175,7 +175,7 @@ def logged(seen: Seen) -> Part:
     if own := [one for one in found if of_the_probe(one)]:
         return decided(name, True, want, own[-1].line, *records)
     if found:
-        return unknown(name, want, f"a denial of another program alone: {found[-1].line}", *records)
+        return unknown(name, want, f"a denial of another program or port alone: {found[-1].line}", *records)
     if not seen.log.ok:
         return unknown(name, want, f"the log could not be read ({seen.log.said})", *records)
     if not was_made(seen.call):
@@ -183,8 +183,8 @@ def logged(seen: Seen) -> Part:
     since, entries = begun(seen.call), logs.entries(seen.log.stdout)
     if not entries:
         return unknown(name, want, "the log is empty or not in the known form", *records)
-    if len(entries) >= WINDOW and entries[0].epoch >= since:
-        return unknown(name, want, f"the last {WINDOW} lines do not reach back to the call", *records)
+    if not reaches_back(seen.log, seen.before, since, WINDOW):
+        return unknown(name, want, f"the log's {len(entries)} lines do not reach back to the call", *records)
     odd = [line for log in (seen.log, seen.control_log) for line in unread(log, seen.before, MAIL, since)]
     if odd:
         return unknown(name, want, f"a line that could not be read: {odd[0][:200]}", *records)
