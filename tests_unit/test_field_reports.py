@@ -192,11 +192,23 @@ def test_a27_a28_the_abi_decides_and_no_file_is_asked(monkeypatch: pytest.Monkey
     assert ground.problems == []
 
 
-def test_a27_without_an_abi_an_old_release_is_named_as_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(survey.platform, "release", lambda: "5.14.0-503.el9.x86_64")
+@pytest.mark.parametrize(
+    ("system", "release", "named"),
+    [
+        ("Linux", "5.14.0-503.el9.x86_64", "is below 6.2"),
+        ("Linux", "generic", "saw 'generic'"),
+        ("Darwin", "24.5.0", "saw Darwin 24.5.0"),
+    ],
+)
+def test_a27_without_an_abi_a_release_that_will_not_do_is_named_as_not_measured(
+    monkeypatch: pytest.MonkeyPatch, system: str, release: str, named: str
+) -> None:
+    monkeypatch.setattr(survey.platform, "system", lambda: system)
+    monkeypatch.setattr(survey.platform, "release", lambda: release)
     monkeypatch.setattr(survey, "landlock_abi", lambda: None)
     ground = survey.Ground()
     survey.kernel(ground, Options(), {})
+    assert named in str(ground.problems[0])
     assert "could not be measured" in str(ground.problems[0])
 
 

@@ -199,7 +199,12 @@ def kernel(ground: Ground, options: Options, environ: Mapping[str, str]) -> None
     """The Landlock ABI decides; the release is named where the ABI cannot be asked."""
     ground.kernel = platform.release()
     ground.landlock_abi = landlock_abi()
-    found = versions.kernel(ground.kernel)
+    system = platform.system()
+    found = (
+        versions.kernel(ground.kernel)
+        if system == "Linux"
+        else Unreadable(f"expected a Linux host, saw {system} {ground.kernel}")
+    )
     if ground.landlock_abi is not None:
         if ground.landlock_abi < NEEDED_ABI:
             ground.problems.append(
@@ -209,12 +214,8 @@ def kernel(ground: Ground, options: Options, environ: Mapping[str, str]) -> None
                 )
             )
     elif isinstance(found, Unreadable) or found < NEEDED_KERNEL:
-        ground.problems.append(
-            Problem(
-                f"the kernel {ground.kernel} is below 6.2, and its Landlock ABI could not be measured",
-                "boot Linux 6.2 or later",
-            )
-        )
+        why = found.why if isinstance(found, Unreadable) else f"the kernel {ground.kernel} is below 6.2"
+        ground.problems.append(Problem(f"{why}, and its Landlock ABI could not be measured", "boot Linux 6.2 or later"))
 
 
 def landlock_abi() -> int | None:
