@@ -27,8 +27,17 @@ HELP = """\
       --tty
       --no-tty
       --no-login-shell
+  -o, --output <FORMAT>
+      --policy-only
+      --names
+      --all-workspaces
+      --page-token <TOKEN>
+  -n, --lines <LINES>
+      --source <SOURCE>
+      --level <LEVEL>
+  -f, --file <FILE>
 """
-"""What `--help` lists, of create and of exec in one."""
+"""What `--help` lists, of every command in one."""
 
 TOML = """\
 [openshell]

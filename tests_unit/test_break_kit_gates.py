@@ -4,29 +4,44 @@ from __future__ import annotations
 
 import ctypes
 import errno
+from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from small_lab import small_lab
 
+from pytest_amap.catalogue import L1
 from pytest_amap.commands import Command
 from pytest_amap.failures import StepRefused
 from pytest_amap.host import survey
 from pytest_amap.observations import Ran
-from pytest_amap.steps import prerequisites
+from pytest_amap.options import Options
+from pytest_amap.session import plans
+from pytest_amap.steps import flags, prerequisites
+from pytest_amap.steps.flags import CREATE, EXEC, Words
 
 DOCKER = "Client: Docker Engine - Community\n Version: 29.8.1\n\nServer: Docker Engine - Community\n"
-NEEDED = {
-    "create": (
+GIVEN = {
+    CREATE: (
         *("--name", "--from", "--provider", "--auto-providers", "--policy", "--driver-config-json", "--env"),
         *("--detach", "--tty"),
     ),
-    "exec": ("--name", "--timeout", "--env"),
+    EXEC: ("--name", "--no-tty", "--no-login-shell", "--timeout", "--env"),
+    ("gateway", "info"): ("-o",),
+    ("sandbox", "list"): ("--all-workspaces", "-o", "--page-token", "--names"),
+    ("sandbox", "get"): ("--output", "--policy-only"),
+    ("logs",): ("--source", "--level", "-n"),
+    ("provider", "list-profiles"): ("-o",),
+    ("provider", "profile", "lint"): ("-f",),
+    ("provider", "profile", "import"): ("-f",),
+    ("provider", "profile", "update"): ("-f",),
+    ("provider", "list"): ("-o",),
 }
-BARE = {verb: "".join(f"      {flag} <VALUE>\n" for flag in flags) for verb, flags in NEEDED.items()}
-CREATE = f"{BARE['create']}      --label <LABEL>\n      --restart-policy <POLICY>\n"
-EXEC = f"{BARE['exec']}      --no-tty\n      --no-login-shell\n"
+WITHOUT = ("--no-tty", "--no-login-shell")
+NEEDED = [(words, flag) for words, given in GIVEN.items() for flag in given if flag not in WITHOUT]
+BARE = {words: "".join(f"  {flag} <VALUE>\n" for flag in given) for words, given in GIVEN.items()}
+ALL_OF_CREATE = f"{BARE[CREATE]}  --label <LABEL>\n  --restart-policy <POLICY>\n"
 
 
 def ran(stdout: str, exit: int = 0) -> Ran:
@@ -34,21 +49,18 @@ def ran(stdout: str, exit: int = 0) -> Ran:
 
 
 def ask(
-    tmp_path: Path,
-    *,
-    create: Ran | None = None,
-    execute: str = EXEC,
-    runtime: str = DOCKER,
-    restart_policy: bool = False,
+    tmp_path: Path, *, listed: Mapping[Words, Ran] | None = None, runtime: str = DOCKER, restart_policy: bool = False
 ) -> tuple[str, str]:
-    def help_text(command: Command) -> Ran:
-        return create or ran(CREATE) if "create" in command.argv else ran(execute)
+    texts = {words: ran(text) for words, text in BARE.items()} | {CREATE: ran(ALL_OF_CREATE)} | dict(listed or {})
+
+    def answer(command: Command) -> Ran:
+        return texts[command.argv[1:-1]]
 
     answers = {
         "openshell version": lambda command: ran("openshell 0.1.10\n"),
         "docker version": lambda command: ran("29.8.1\n"),
         "container runtime": lambda command: ran(runtime),
-        "sandbox": help_text,
+        "": answer,
     }
     lab = small_lab(tmp_path, answers, restart_policy=restart_policy)
     lab.run.kind = "live"
@@ -58,8 +70,8 @@ def ask(
 @pytest.mark.parametrize(
     "create",
     [
-        pytest.param(ran(CREATE.replace("restart-policy", "restart")), id="not-listed"),
-        pytest.param(ran(CREATE.replace("--restart-policy", "--no-restart-policy")), id="part-of-another-flag"),
+        pytest.param(ran(ALL_OF_CREATE.replace("restart-policy", "restart")), id="not-listed"),
+        pytest.param(ran(ALL_OF_CREATE.replace("--restart-policy", "--no-restart-policy")), id="part-of-another-flag"),
         pytest.param(ran("", exit=1), id="no-help"),
     ],
 )
@@ -67,34 +79,52 @@ def test_a_restart_policy_that_create_does_not_list_is_refused_before_anything_i
     tmp_path: Path, create: Ran
 ) -> None:
     with pytest.raises(StepRefused, match="lists no --restart-policy"):
-        ask(tmp_path, create=create, restart_policy=True)
+        ask(tmp_path, listed={CREATE: create}, restart_policy=True)
 
 
 def test_nobody_asked_for_a_restart_policy(tmp_path: Path) -> None:
-    assert ask(tmp_path, create=ran(BARE["create"])) == ("openshell 0.1.10", "29.8.1")
+    assert ask(tmp_path, listed={CREATE: ran(BARE[CREATE])}) == ("openshell 0.1.10", "29.8.1")
 
 
 def test_a_restart_policy_that_is_listed_is_used(tmp_path: Path) -> None:
     assert ask(tmp_path, restart_policy=True) == ("openshell 0.1.10", "29.8.1")
 
 
-@pytest.mark.parametrize(("verb", "flag"), [(verb, flag) for verb, flags in NEEDED.items() for flag in flags])
+@pytest.mark.parametrize(("words", "flag"), NEEDED)
 def test_a_flag_that_the_suite_gives_and_help_does_not_list_is_refused_by_name(
-    tmp_path: Path, verb: str, flag: str
+    tmp_path: Path, words: Words, flag: str
 ) -> None:
-    texts = {"create": CREATE, "exec": EXEC}
-    texts[verb] = texts[verb].replace(f"{flag} ", f"{flag}-other ")
-    with pytest.raises(StepRefused, match=rf"sandbox {verb} --help' must list .* saw no {flag}; install"):
-        ask(tmp_path, create=ran(texts["create"]), execute=texts["exec"])
+    other = ran(BARE[words].replace(f"{flag} ", f"{flag}-other "))
+    with pytest.raises(StepRefused, match=rf"saw no {flag} in 'openshell {' '.join(words)} --help'; install"):
+        ask(tmp_path, listed={words: other})
+
+
+def test_all_that_is_not_listed_is_named_together(tmp_path: Path) -> None:
+    with pytest.raises(StepRefused, match=r"no -n in 'openshell logs --help', no -o in 'openshell provider list "):
+        ask(tmp_path, listed={("logs",): ran("  --source  --level"), ("provider", "list"): ran("none")})
+
+
+def test_a_help_that_cannot_be_read_refuses_nothing(tmp_path: Path) -> None:
+    assert ask(tmp_path, listed=dict.fromkeys(GIVEN, ran("", exit=1))) == ("openshell 0.1.10", "29.8.1")
 
 
 def test_flags_are_those_of_the_commands_themselves(tmp_path: Path) -> None:
-    assert prerequisites.needed(small_lab(tmp_path, {})) == NEEDED
+    assert flags.given(small_lab(tmp_path, {})) == GIVEN
+
+
+def test_no_planned_command_gives_a_flag_that_is_not_looked_up() -> None:
+    book = plans.Book.of(Options(openshell="openshell"))
+    planned = [one for step in plans.STEPS for one in book.step(step)]
+    planned += [one for check in L1.ids for one in book.check(check)]
+    for argv in (one.argv for one in planned if isinstance(one, Command) and one.argv[0] == "openshell"):
+        words, given = flags.parted(argv)
+        known = {"--help", "--version", flags.LABEL}.union(*(GIVEN[one] for one in GIVEN if words[: len(one)] == one))
+        assert set(given) <= known, f"{' '.join(words)} is given {set(given) - known}"
 
 
 def test_colours_hide_no_flag(tmp_path: Path) -> None:
-    coloured = ran(CREATE.replace("--", "\x1b[1m--").replace(" <", "\x1b[0m <"))
-    assert ask(tmp_path, create=coloured, restart_policy=True) == ("openshell 0.1.10", "29.8.1")
+    coloured = ran(ALL_OF_CREATE.replace("--", "\x1b[1m--").replace(" <", "\x1b[0m <"))
+    assert ask(tmp_path, listed={CREATE: coloured}, restart_policy=True) == ("openshell 0.1.10", "29.8.1")
 
 
 @pytest.mark.parametrize(

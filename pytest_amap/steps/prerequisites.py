@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 
-from kit import commands as kit_commands
 from pytest_amap.commands import Command, Look, Planned
 from pytest_amap.failures import StepFailed, StepRefused
 from pytest_amap.host import files, identity, repairing
 from pytest_amap.host.lab import Lab
-from pytest_amap.observations import Ran
-from pytest_amap.parsers import Unreadable, spec_items, text, versions
-from pytest_amap.steps import checkouts
+from pytest_amap.parsers import Unreadable, spec_items, versions
+from pytest_amap.steps import checkouts, flags
 
 OLDEST = "0.1.2"
 REHEARSAL = "REHEARSAL"
-RESTART = "--restart-policy"
-FLAGS = {"exec": ("--no-tty", "--no-login-shell"), "create": ("--label", RESTART)}
-"""What the suite can do without, or is asked for by a setting."""
 RELEASE = "/etc/os-release"
 """A link on most systems; the system's own, so it is followed."""
 
@@ -79,17 +73,13 @@ def not_checked(lab: Lab) -> None:
 
 def plan(lab: Lab) -> list[Planned]:
     reads = [Look(os.path.realpath(RELEASE), "distribution"), Look(validator(lab), "the spec's NOT CHECKED HERE list")]
-    return [*version_commands(lab), *help_commands(lab), *checkouts.plan(lab), *reads, *repairing.planned(lab)]
+    return [*version_commands(lab), *flags.plan(lab), *checkouts.plan(lab), *reads, *repairing.planned(lab)]
 
 
 def version_commands(lab: Lab) -> list[Command]:
     """The last one tells both ends: Docker's own client may be speaking to Podman's socket."""
     runtime = lab.commands.runtime("version", label="container runtime")
     return [lab.commands.version(), lab.commands.docker_version(), runtime]
-
-
-def help_commands(lab: Lab) -> list[Command]:
-    return [lab.commands.help_of("sandbox", verb) for verb in FLAGS]
 
 
 def ask_versions(lab: Lab) -> tuple[str, str]:
@@ -110,46 +100,8 @@ def ask_versions(lab: Lab) -> tuple[str, str]:
         raise StepFailed(f"the OpenShell version could not be read ({found.why}); {OLDEST} or later is needed")
     if found < oldest:
         raise StepRefused(f"OpenShell {OLDEST} or later is needed, saw {openshell.stdout.strip()}; update it")
-    flags = flags_listed(lab)
-    if lab.options.restart_policy and RESTART not in flags["create"]:
-        raise StepRefused(
-            f"amap_restart_policy is on, and 'openshell sandbox create --help' lists no {RESTART}; turn it off, or "
-            "update OpenShell"
-        )
-    lab.use_flags(exec_flags=flags["exec"], label="--label" in flags["create"])
+    flags.probe(lab)
     return openshell.stdout.strip(), docker.stdout.strip()
-
-
-def flags_listed(lab: Lab) -> dict[str, tuple[str, ...]]:
-    """Which of FLAGS each --help lists; a text that lacks a flag without which there is no run is refused."""
-    texts = {verb: lab.host.run(command) for verb, command in zip(FLAGS, help_commands(lab), strict=True)}
-    for verb, wanted in needed(lab).items():
-        if texts[verb].ok and (absent := sorted(set(wanted).difference(listed(texts[verb], wanted)))):
-            raise StepRefused(
-                f"'openshell sandbox {verb} --help' must list the flags that this suite gives, saw no "
-                f"{', '.join(absent)}; install an OpenShell that has them"
-            )
-    return {verb: listed(ran, FLAGS[verb]) for verb, ran in texts.items()}
-
-
-def needed(lab: Lab) -> dict[str, tuple[str, ...]]:
-    """The flags without which there is no run, read off the commands themselves."""
-    execute = lab.commands.execute("<name>", ("true",), label="", env=(("<name>", "<value>"),)).argv
-    create = kit_commands.create_argv(lab.fleet, lab.ground.sender, home=lab.home, image=lab.options.image)
-    return {verb: flags_after(verb, argv, FLAGS[verb]) for verb, argv in (("exec", execute), ("create", create))}
-
-
-def flags_after(verb: str, argv: Sequence[str], without: tuple[str, ...]) -> tuple[str, ...]:
-    """The flags between `verb` and the command that it starts, each once."""
-    own = argv[argv.index(verb) + 1 : argv.index("--")]
-    return tuple(dict.fromkeys(word for word in own if word.startswith("--") and word not in without))
-
-
-def listed(ran: Ran, flags: tuple[str, ...]) -> tuple[str, ...]:
-    """Which of the flags a --help text lists; one that cannot be read stands for those that the runbook uses."""
-    if not ran.ok:
-        return tuple(flag for flag in flags if flag in FLAGS["exec"])
-    return tuple(flag for flag in flags if re.search(rf"(?<![\w-]){flag}(?![\w-])", text.plain(ran.stdout)))
 
 
 def host_facts(lab: Lab) -> dict[str, str]:
