@@ -142,6 +142,9 @@ def test_a_policy_that_cannot_be_read(text: str) -> None:
         (("/opt/amap/lanes/Inbox",), ("/sandbox",), "none"),
         ((INBOX + "/sub",), (), "none"),
         ((INBOX,), (INBOX + "2", INBOX + "/sub"), "read-only"),
+        pytest.param((INBOX,), ("/opt/*",), "both", id="A26-a-pattern"),
+        pytest.param((INBOX,), ("/**",), "both", id="A26-a-pattern-of-all"),
+        pytest.param((INBOX,), ("/opt/amap/lanes/out*", "/opt/*/*/*/*/*"), "read-only", id="a-pattern-of-others"),
         pytest.param((), (), "read-write", id="no-path-no-ruleset"),
     ],
 )

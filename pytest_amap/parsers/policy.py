@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import posixpath
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -61,6 +62,7 @@ def access(policy: Policy, path: str, workdir: str = "/sandbox") -> Access:
 
     "both" grants writing, whatever the read_only entry intends (field report A26). A policy without any path has no
     ruleset at all, so everything is "read-write". A look-alike (`/lanes/inbox2`) does not cover `/lanes/inbox`.
+    A pattern (`/lanes/*`) covers what it matches: nobody has promised that it stays a name.
     """
     if not policy.read_only and not policy.read_write:
         return "read-write"
@@ -73,7 +75,9 @@ def access(policy: Policy, path: str, workdir: str = "/sandbox") -> Access:
 
 def _covers(entries: Iterable[str], path: str) -> bool:
     wanted = _parts(path)
-    return any(wanted[: len(entry)] == entry for entry in map(_parts, entries))
+    return any(
+        len(entry) <= len(wanted) and all(map(fnmatch.fnmatchcase, wanted, entry)) for entry in map(_parts, entries)
+    )
 
 
 def _parts(path: str) -> list[str]:
