@@ -162,6 +162,17 @@ CREATES = {
     ),
     "A33 its main process is gone": (said(), sandbox("alpha", "id-new", "Completed"), "sandbox delete alpha"),
     "refused": (said(exit=1, stderr="Error:   × provider not found"), NOT_FOUND, "provider not found"),
+    "A50 something else was there before": (
+        said(exit=1, stderr="Error:   × provider 'claude-code' already exists"),
+        NOT_FOUND,
+        "could not be created.*provider 'claude-code' already exists",
+    ),
+    "another sandbox is shown": (said(), sandbox("beta", "id-2"), "showed default/beta"),
+    "A29 user namespaces, and a sandbox in Error is left": (
+        said(exit=1, stderr="Error:   × entered error phase: creating a user\n  │ namespace: Operation not permitted"),
+        sandbox("alpha", "id-new", "Error"),
+        "sandbox delete alpha.*apparmor_restrict_unprivileged_userns",
+    ),
     "A29 user namespaces": (
         said(exit=1, stderr="Error:   × write uid_map: Permission denied"),
         NOT_FOUND,
@@ -183,7 +194,7 @@ def test_a_create_that_went_wrong_stops_before_any_other(tmp_path: Path, ended: 
 def test_a_name_that_somebody_else_took_meanwhile_is_not_adopted_now_or_later(tmp_path: Path) -> None:
     lab, host = step(tmp_path, alpha=[NOT_FOUND, sandbox("alpha", "id-9")])
     host.answers["create alpha"] = said(exit=1, stderr="Error:   × sandbox 'alpha' already\n  │ exists\n")
-    with pytest.raises(StepFailed, match="somebody else"):
+    with pytest.raises(StepFailed, match="somebody else's"):
         run(lab)
     with pytest.raises(StepFailed, match="was not made by this suite"):
         run(lab)
@@ -255,6 +266,7 @@ def test_a_sandbox_that_cannot_come_back_ends_the_wait(tmp_path: Path) -> None:
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Lab, ScriptedHost, list[tuple[str, str]]]:
     """Step 5 with the kit's own writing left out: what it is asked to record is noted."""
     lab, host = step(tmp_path)
+    lab.ids |= {"alpha": "id-1", "beta": "id-2"}
     asked: list[tuple[str, str]] = []
     monkeypatch.setattr(record, "plan", lambda home, name, identity: asked.append((name, identity)))
     monkeypatch.setattr(recording, "write", lambda *anything: None)
@@ -267,13 +279,14 @@ def test_each_id_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     lab, host, asked = kept(tmp_path, monkeypatch)
     recording.membership.__wrapped__(lab)
     assert asked == [("alpha", "id-1"), ("beta", "id-2")]
-    assert lab.ids == {"alpha": "id-1", "beta": "id-2"}
     assert unplanned(host.argvs, recording.plan(lab)) == []
 
 
 RECORDINGS = {
     "cannot be read": (said(exit=1, stderr="Error:   × gone"), "could not be read"),
-    "another name": (sandbox("alpha2", "id-1"), "nothing is recorded"),
+    "another name": (sandbox("alpha2", "id-1"), "showed default/alpha2"),
+    "A36 another one took the name": (sandbox("alpha", "id-9"), "is id-9 now and was id-1.*nothing is recorded"),
+    "A33 stopped meanwhile": (sandbox("alpha", "id-1", "Stopped"), "saw Stopped"),
     "A33 ended meanwhile": (sandbox("alpha", "id-1", "Completed"), "is Completed.*nothing is recorded"),
 }
 

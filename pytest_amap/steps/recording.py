@@ -12,7 +12,7 @@ from pytest_amap.host import identity, sessions
 from pytest_amap.host.lab import Lab
 from pytest_amap.parsers import Unreadable
 from pytest_amap.steps.prepare import kit, write
-from pytest_amap.steps.sandboxes import no_return
+from pytest_amap.steps.sandboxes import READY, no_return, shown_by_name
 
 
 @pytest.fixture(scope="session")
@@ -24,14 +24,20 @@ def membership(sandboxes: Lab) -> Lab:
             found = sessions.live(lab.host.run(lab.commands.get(member.name)))
             if isinstance(found, Unreadable):
                 raise StepFailed(f"sandbox get {member.name} could not be read ({found.why}); look at the gateway")
-            if (found.name, found.workspace) != (member.name, lab.fleet.workspace):
+            shown_by_name(lab, member, found)
+            if found.id != lab.ids[member.name]:
                 raise StepFailed(
-                    f"sandbox get {member.name} showed {found.workspace}/{found.name}; nothing is recorded"
+                    f"sandbox {member.name} is {found.id} now and was {lab.ids[member.name]} in step 4: a reused name "
+                    "is another sandbox; nothing is recorded; look at the gateway"
                 )
             if found.phase in sessions.PHASE_OF_NO_RETURN:
                 raise StepFailed(f"{no_return(lab, member, found.phase)}; nothing is recorded")
+            if found.phase != READY:
+                raise StepFailed(
+                    f"sandbox {member.name} must be {READY} to be recorded, saw {found.phase}; look at its log, "
+                    "and run again"
+                )
             write(lab, "membership", f"kit record {member.name}", record.plan(lab.home, member.name, found.id))
-            lab.ids[member.name] = found.id
     lab.run.facts |= identity.facts(lab)
     missing = [path.name for path in (lab.home.router, lab.home.selected) if not path.is_file()]
     if missing:

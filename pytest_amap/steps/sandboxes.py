@@ -17,6 +17,9 @@ from pytest_amap.parsers import Unreadable, cli, screen, text
 from pytest_amap.steps.prepare import Profile
 
 READY = "Ready"
+_USER_NAMESPACES = re.compile(
+    r"\b(setgroups|(new)?[ug]id[_ ]?map|user ?namespaces?|userns|unshare|CLONE_NEWUSER)\b", re.IGNORECASE
+)
 
 
 @pytest.fixture(scope="session")
@@ -119,8 +122,7 @@ def recorded_id(lab: Lab, member: Member) -> str:
 
 def recognised(lab: Lab, member: Member, found: cli.Sandbox) -> cli.Sandbox:
     """Ours only with the recorded id, or while an announcement of ours waits for its id."""
-    if (found.name, found.workspace) != (member.name, lab.fleet.workspace):
-        raise StepFailed(f"sandbox get {member.name} showed {found.workspace}/{found.name}; look at the gateway")
+    shown_by_name(lab, member, found)
     recorded = recorded_id(lab, member)
     announced = intents.load(lab.home.evidence, member.name)
     expected = recorded or (str(announced.get("id", "")) if announced else "")
@@ -142,6 +144,11 @@ def recognised(lab: Lab, member: Member, found: cli.Sandbox) -> cli.Sandbox:
             f"yourself ({lab.commands.delete(member.name).shown()}), {membership.ANEW}, and run again"
         )
     return found
+
+
+def shown_by_name(lab: Lab, member: Member, found: cli.Sandbox) -> None:
+    if (found.name, found.workspace) != (member.name, lab.fleet.workspace):
+        raise StepFailed(f"sandbox get {member.name} showed {found.workspace}/{found.name}; look at the gateway")
 
 
 def differences(lab: Lab, member: Member, announced: dict[str, object]) -> str:
@@ -170,21 +177,24 @@ def create(lab: Lab, member: Member) -> cli.Sandbox:
     found = sessions.live(lab.host.run(lab.commands.get(member.name)))
     if not ran.ok and text.says(ran.stderr, "already exists"):
         intents.remove(lab.home.evidence, member.name)
-        raise StepFailed(
-            f"somebody else made a sandbox {member.name} meanwhile; delete it yourself, or use another workspace"
-        )
+        if not isinstance(found, Unreadable):
+            raise StepFailed(
+                f"a sandbox {member.name} was there when this suite made its own, so it is taken for somebody else's; "
+                "delete it yourself, or use another workspace"
+            )
     if isinstance(found, Unreadable):
         raise StepFailed(
             f"sandbox {member.name} could not be created: {said(ran)}; "
             f"mend that before any other member is made{hint(ran)}"
         )
+    shown_by_name(lab, member, found)
     announce(lab, member, found.id)
     if found.phase in sessions.PHASE_OF_NO_RETURN:
-        raise StepFailed(f"{no_return(lab, member, found.phase)} (create said: {said(ran)})")
+        raise StepFailed(f"{no_return(lab, member, found.phase)} (create said: {said(ran)}){hint(ran)}")
     if not ran.ok and found.phase != READY:
         raise StepFailed(
             f"sandbox {member.name} is {found.phase} after its create ({said(ran)}); "
-            "wait until it is Ready and run again"
+            f"wait until it is Ready and run again{hint(ran)}"
         )
     return found
 
@@ -199,7 +209,7 @@ def said(ran: Ran) -> str:
 
 def hint(ran: Ran) -> str:
     """What is known to help (field report A29): a host that keeps its users from making user namespaces."""
-    if not re.search(r"\b(setgroups|[ug]id_map)\b", ran.stderr + ran.stdout):
+    if not _USER_NAMESPACES.search(text.one_line(f"{ran.stderr}\n{ran.stdout}")):
         return ""
     return "; this host may restrict user namespaces: look at sysctl kernel.apparmor_restrict_unprivileged_userns"
 
