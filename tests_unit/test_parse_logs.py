@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_amap.parsers import Unreadable, logs
+from pytest_amap.parsers import logs
 
 HOST = "mail.example.org"
 
@@ -111,19 +111,3 @@ def test_a_decision_without_a_readable_target_is_kept() -> None:
     (event,) = logs.network(ocsf("NET:OPEN [MED] DENIED something new"))
     assert event.host == ""
     assert logs.about([event], "") == ()
-
-
-APPLYING = ocsf("CONFIG:ENABLED [INFO] Applying Landlock filesystem sandbox [abi:V3 compat:HardRequirement ro:9 rw:4]")
-
-
-def test_landlock() -> None:
-    built = ocsf("Landlock ruleset built [rules_applied:12 skipped:1]") + ocsf(
-        "Landlock ruleset built [rules_applied:13 skipped:0]"
-    )
-    assert logs.landlock(APPLYING + built) == logs.Landlock(3, "HardRequirement", 9, 4, 13, 1)
-    assert logs.landlock(APPLYING) == logs.Landlock(3, "HardRequirement", 9, 4, None, None)
-
-
-@pytest.mark.parametrize("text", ["", APPLYING[30:], APPLYING.replace("abi:V3", "abi:none"), "Landlock"])
-def test_no_landlock_line_proves_nothing(text: str) -> None:
-    assert isinstance(logs.landlock(text), Unreadable)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from pytest_amap.parsers import Unreadable, shown, text, versions
-from pytest_amap.parsers.failures import control_plane_failure
 
 BOX = """\
 Error:   × sandbox 'alpha' is not ready (phase: Provisioning); wait for it to reach Ready
@@ -142,16 +141,6 @@ def test_a_binary_of_another_name_may_say_its_own_or_openshell() -> None:
     assert isinstance(versions.openshell("ryno 0.1.2\n"), Unreadable)
 
 
-@pytest.mark.parametrize("printed", ["29.8.1\n", "20.10.24+dfsg1", "29.8.1-rehearsal"])
-def test_docker_version(printed: str) -> None:
-    assert isinstance(versions.docker(printed), versions.Version)
-
-
-@pytest.mark.parametrize("printed", ["", "podman version 4.3.1", "Cannot connect to the Docker daemon"])
-def test_no_docker_version(printed: str) -> None:
-    assert isinstance(versions.docker(printed), Unreadable)
-
-
 def test_claude_version() -> None:
     assert str(versions.claude("2.1.284 (Claude Code)\n")) == "2.1.284"
     assert isinstance(versions.claude("2.1.284\n"), Unreadable)
@@ -177,49 +166,6 @@ def test_kernel(release: str, enough: bool) -> None:
 @pytest.mark.parametrize("release", ["", "6", "six.two", "6.x", "6.2abc", "v6.2", "٦.٢", "6.99999"])
 def test_a_kernel_that_is_nonsense(release: str) -> None:
     assert isinstance(versions.kernel(release), Unreadable)
-
-
-@pytest.mark.parametrize(
-    ("stderr", "part"),
-    [
-        pytest.param("Error:   × sandbox not found\n\n", "sandbox not found", id="A03-not-found"),
-        pytest.param(
-            "Error:   × sandbox 'x' is not ready (phase:\n  │ Error); wait", "(phase: Error)", id="A03-wrapped"
-        ),
-        pytest.param(
-            "Error:   × code: 'The caller does not have permission to execute the\n  │ specified operation', message:"
-            ' "permission denied"\n',
-            "execute the specified operation",
-            id="A03-permission-denied-by-the-gateway",
-        ),
-        pytest.param("Error:   × transport error\n  ╰─▶ tcp connect error\n", "tcp connect error", id="unreachable"),
-        pytest.param("Error:   x sandbox not found\n", "sandbox not found", id="ascii-box"),
-        pytest.param("\x1b[31mError:\x1b[0m   × sandbox not found\n", "sandbox not found", id="A05-coloured-box"),
-        pytest.param("Error: sandbox 'alpha' not found\n", "not found", id="no-box"),
-        pytest.param("error: unexpected argument '--x' found\n\nUsage: openshell", "'--x'", id="usage"),
-        pytest.param("note\nsome output\nError:   × transport error\n", "transport error", id="after-output"),
-        pytest.param("Error:   × exec output could not be delivered", "delivered", id="A49-delivery"),
-    ],
-)
-def test_the_commands_own_failure(stderr: str, part: str) -> None:
-    assert part in (control_plane_failure(stderr) or "")
-
-
-@pytest.mark.parametrize(
-    "stderr",
-    [
-        "",
-        "touch: cannot touch '/opt/amap/lanes/inbox/probe': Read-only file system",
-        "ls: cannot open directory '/opt/amap/lanes/peer': Permission denied",
-        "PermissionError: [Errno 13] Permission denied: '/opt/amap/lanes/peer'",
-        "Error: connect EACCES 198.18.0.1:443\n    at TCPConnectWrap {\n  code: 'EACCES',\n}",
-        "Error: EACCES: permission denied, open '/sandbox/x'",
-        "Error: Cannot find module '/sandbox/x.js'",
-        "ReferenceError: x is not defined",
-    ],
-)
-def test_a_programs_failure_is_not_the_commands(stderr: str) -> None:
-    assert control_plane_failure(stderr) is None
 
 
 def test_unreadable_is_falsy_and_shows_foreign_values_short() -> None:

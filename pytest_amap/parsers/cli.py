@@ -12,7 +12,6 @@ from typing import Any
 
 from . import Unreadable, documents, shown
 from .documents import words
-from .failures import control_plane_failure as control_plane_failure
 from .text import lines, plain, says
 
 _WORKSPACE_NAME = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)/([A-Za-z0-9][A-Za-z0-9._-]*)")

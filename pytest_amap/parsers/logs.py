@@ -1,4 +1,4 @@
-"""What `openshell logs` prints: entries, decisions, Landlock."""
+"""What `openshell logs` prints: entries and decisions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from . import Unreadable
 from .text import lines
 
 _ENTRY = re.compile(
@@ -24,11 +23,6 @@ _TARGET = re.compile(
 )
 _NOTES = re.compile(r" \[[a-z_]{5,}:")  # longer than a group of an IPv6 address
 _POLICY = re.compile(r"\[policy:(\S+?)(?: [^\]]*)?\]")
-_APPLYING = re.compile(
-    r"Applying Landlock filesystem sandbox \[abi:V(?P<abi>[0-9]{1,3}) compat:(?P<compat>\w+)"
-    r" ro:(?P<ro>[0-9]{1,6}) rw:(?P<rw>[0-9]{1,6})\]"
-)
-_BUILT = re.compile(r"Landlock ruleset built \[rules_applied:(?P<applied>[0-9]{1,6}) skipped:(?P<skipped>[0-9]{1,6})\]")
 
 
 @dataclass(frozen=True)
@@ -62,18 +56,6 @@ class NetEvent:
     line: str
 
 
-@dataclass(frozen=True)
-class Landlock:
-    """The newest ruleset in the log; `skipped` is the most that any ruleset there left out."""
-
-    abi: int
-    compatibility: str
-    read_only: int
-    read_write: int
-    applied: int | None
-    skipped: int | None
-
-
 def entries(text: str) -> tuple[Entry, ...]:
     """The entries, in the order of the log; see `unparsed` for the other lines."""
     return tuple(entry for _, entry in _read(text) if entry)
@@ -100,27 +82,6 @@ def network(text: str) -> tuple[NetEvent, ...]:
 def about(events: Iterable[NetEvent], host: str) -> tuple[NetEvent, ...]:
     """The events of exactly this host: no sub-domain, no look-alike."""
     return tuple(event for event in events if event.host and event.host == _host(host))
-
-
-def landlock(text: str) -> Landlock | Unreadable:
-    """What the supervisor said when it applied Landlock.
-
-    Absence proves nothing: the log is bounded and in memory.
-    """
-    messages = [entry.message for entry in entries(text)]
-    applying = [found for message in messages if (found := _APPLYING.search(message))]
-    built = [found for message in messages if (found := _BUILT.search(message))]
-    if not applying:
-        return Unreadable("expected a line 'Applying Landlock filesystem sandbox', saw none in this log")
-    last = applying[-1]
-    return Landlock(
-        abi=int(last["abi"]),
-        compatibility=last["compat"],
-        read_only=int(last["ro"]),
-        read_write=int(last["rw"]),
-        applied=int(built[-1]["applied"]) if built else None,
-        skipped=max((int(found["skipped"]) for found in built), default=None),
-    )
 
 
 def _read(text: str) -> list[tuple[str, Entry | None]]:

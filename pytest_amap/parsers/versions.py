@@ -38,11 +38,6 @@ def openshell(text: str, program: str = "openshell") -> Version | Unreadable:
     return _only_line(text, line, f"a line such as '{program} 0.1.2'")
 
 
-def docker(text: str) -> Version | Unreadable:
-    """What `docker version --format {{.Server.Version}}` prints, such as 20.10.24+dfsg1."""
-    return version(text)
-
-
 def claude(text: str) -> Version | Unreadable:
     """What `claude --version` prints, such as `2.1.284 (Claude Code)`."""
     return _only_line(text, re.compile(rf"{_VERSION} \(Claude Code\)"), "a line such as '2.1.284 (Claude Code)'")

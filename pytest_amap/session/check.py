@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import types
 import typing
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, TypeVar
@@ -18,12 +17,6 @@ from pytest_amap.session.live import run_key
 from pytest_amap.verdicts import FAIL, UNKNOWN, Part
 
 T = TypeVar("T")
-
-
-def returned(collect: Callable[..., Any]) -> Any:
-    """The type of what `collect` returns; its arguments may have types that are known to a type checker alone."""
-    annotated = types.SimpleNamespace(__annotations__={"return": collect.__annotations__["return"]})
-    return typing.get_type_hints(annotated, collect.__globals__)["return"]
 
 
 class CheckRun:
