@@ -43,6 +43,7 @@ def row(address: str, glue: str = "LISTEN 0      128") -> str:
             row("127.0.0.1:17670").rstrip() + ' users:(("x",pid=1,fd=2))', ("127.0.0.1",), id="process-column"
         ),
         pytest.param(row("127.0.0.1:117670") + row("127.0.0.1:1767"), (), id="other-ports"),
+        pytest.param(row("127.0.0.1:17670") + row("[fe80::1]%veth1@if2:80"), ("127.0.0.1",), id="another-port-odd-zone"),
         pytest.param("", (), id="none"),
         pytest.param("State Recv-Q Send-Q Local Address:Port Peer Address:Port\n", (), id="heading"),
     ],

@@ -34,7 +34,8 @@ class Listeners:
 def listeners(ss_text: str, port: int) -> Listeners:
     """The listeners on `port`.
 
-    A heading row is skipped; any other row that is not understood is kept.
+    A heading row is skipped; any other row that is not understood is kept. Of another port's row the address is not
+    looked at.
     """
     addresses, unparsed = [], []
     for line in lines(ss_text):
@@ -42,10 +43,12 @@ def listeners(ss_text: str, port: int) -> Listeners:
         if not row or (row.startswith("State") and "Local Address:Port" in row):
             continue
         found = _ROW.fullmatch(row)
-        address = _address(found["address"]) if found and int(found["port"]) <= 65535 else None
-        if not found or address is None:
+        if found and port != int(found["port"]) <= 65535:
+            continue
+        address = _address(found["address"]) if found and int(found["port"]) == port else None
+        if address is None:
             unparsed.append(row[:300])
-        elif int(found["port"]) == port:
+        else:
             addresses.append(address)
     return Listeners(tuple(addresses), tuple(unparsed))
 
