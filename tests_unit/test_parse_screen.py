@@ -47,6 +47,10 @@ def test_rows(shown: str, rows: list[str]) -> None:
         (TRUST, "Do you trust the files here? / ❯ 1. Yes / 2. No"),
         ("Pick one\r\n  1. Dark\r\n  2. Light\r\nPress Enter to go on", "Pick one / 1. Dark / 2. Light"),
         ("│ Use this key? │\r\n│   1. Yes      │\r\n│ ❯ 2. No       │", "Use this key? / 1. Yes / ❯ 2. No"),
+        ("Pick one\r\n> [1] Dark\r\n  [2] Light", "Pick one / > [1] Dark / [2] Light"),
+        ("Trust it?\r\n❯ Yes\r\n  No\r\nEnter to confirm", "Trust it? / ❯ Yes / No / Enter to confirm"),
+        ("Done.\r\nPress any key to go on", "Done. / Press any key to go on"),
+        ("Trust it? [y/N]: ", "Trust it? [y/N]:"),
         ("first\r\n" * 40 + TRUST, "first / first / first / Do you trust the files here? / ❯ 1. Yes / 2. No"),
     ],
 )
@@ -61,6 +65,7 @@ def test_a_choice_that_waits_is_quoted(shown: str, asked: str) -> None:
         "Ready.\r\n>",
         "● Files:\r\n1. a.txt\r\n2. b.txt\r\n>",
         "❯ 1. Yes",
+        "● Press Enter to continue, it said.\r\n❯",
         TRUST + ERASED + "Ready.",
         TRUST + "\r\n" + "later\r\n" * 20,
         "\x1b[2J\x1b[H".join([TRUST, "Ready."]),

@@ -22,8 +22,12 @@ _PIECE = re.compile(
     r"|(?P<control>[\x00-\x1f\x7f-\x9f])"
     r"|(?P<text>[^\x00-\x1f\x7f-\x9f]+)"
 )
-_CHOICE = re.compile(r"(?P<cursor>[❯>›]\s*)?(?P<number>[1-9])[.)]\s*\S")
-_ACCEPT = re.compile(r"\b(enter to (confirm|continue|select)|press enter|esc to (cancel|exit))\b", re.IGNORECASE)
+_CHOICE = re.compile(r"(?P<cursor>[❯>›]\s*)?[\[(]?(?P<number>[1-9])[.)\]]\s*\S")
+_ACCEPT = re.compile(
+    r"\b(enter|return) to (confirm|continue|select)\b|\bpress (enter|return|any key)\b|\besc to (cancel|exit)\b"
+    r"|[\[(]y(es)?/no?[\])]",
+    re.IGNORECASE,
+)
 _FRAME = " \t│┃|╭╮╰╯─━┌┐└┘"
 
 
@@ -115,12 +119,13 @@ def rows(shown: str) -> list[str]:
 def question(shown: str) -> str:
     """The question at the end of the screen and its choices, in one line; "" where none waits.
 
-    A numbered choice with a cursor on one of its lines, or with a line that says how to accept (field report A39).
+    A numbered choice with a cursor on one of its lines, or with a line that says how to accept (field report A39);
+    without numbers such a line counts as the screen's last.
     """
     end = rows(shown)[-NEAR:]
     choices = {number: match for number, row in enumerate(end) if (match := _CHOICE.match(row))}
     if len({match["number"] for match in choices.values()}) < 2:
-        return ""
+        return " / ".join(end[-5:])[:QUOTED] if end and _ACCEPT.search(end[-1]) else ""
     first = min(choices)
     if not any(match["cursor"] for match in choices.values()) and not any(map(_ACCEPT.search, end[first:])):
         return ""
