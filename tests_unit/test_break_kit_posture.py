@@ -94,6 +94,19 @@ def test_a_gateway_env_that_the_unit_does_not_list_hides_nothing(folder: Path, t
     assert noticed(locate(folder, service(environment_files=(other,))))
 
 
+def test_an_environment_file_behind_a_link_is_read_as_systemd_reads_it(folder: Path, tmp_path: Path) -> None:
+    kept, other = tmp_path / "kept.env", tmp_path / "other.env"
+    kept.write_text("OPENSHELL_LOG_LEVEL=debug\n")
+    for link in (folder / "gateway.env", other):
+        link.symlink_to(kept)
+    unit = service(environment_files=(other,))
+    assert not noticed(locate(folder, unit))
+    assert locate(folder, unit).overrides == {"OPENSHELL_LOG_LEVEL": "debug"}
+    kept.write_text("=".join(OPENING))
+    assert noticed(locate(folder))
+    assert noticed(locate(folder, unit))
+
+
 def test_the_last_environment_file_wins(folder: Path, tmp_path: Path) -> None:
     other, own = tmp_path / "other.env", folder / "gateway.env"
     other.write_text("=".join(OPENING))
@@ -151,7 +164,7 @@ def test_other_variables_of_the_service_are_neither_judged_nor_kept(folder: Path
     assert not noticed(found)
 
 
-@pytest.mark.parametrize("damage", ["directory", "symlink", "not UTF-8", "open quote"])
+@pytest.mark.parametrize("damage", ["directory", "link to a directory", "not UTF-8", "open quote"])
 def test_an_environment_file_that_cannot_be_read_is_noticed_by_everybody(
     folder: Path, damage: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -159,8 +172,8 @@ def test_an_environment_file_that_cannot_be_read_is_noticed_by_everybody(
     match damage:
         case "directory":
             path.mkdir()
-        case "symlink":
-            path.symlink_to(folder / "gateway.toml")
+        case "link to a directory":
+            path.symlink_to(folder)
         case "not UTF-8":
             path.write_bytes(b"OPENSHELL_BIND_ADDRESS\xff=0.0.0.0\n")
         case _:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pytest_amap.host import files, service_files
-from pytest_amap.host.service_files import Manager, unread, variables
+from pytest_amap.host.service_files import Manager, followed, unread, variables
 from pytest_amap.observations import Read
 from pytest_amap.parsers import Unreadable, gateway_toml, units
 from pytest_amap.parsers.gateway_settings import Finding, State
@@ -74,7 +74,7 @@ def locate(
     if unit is None:
         unit, manager = service_files.unit(environ), service_files.manager(environ)
         unsaid = elsewhere(environ)
-    environment = in_folder(environ, "gateway.env")
+    environment = in_folder(environ, "gateway.env", followed)
     read = [environment, *environment_files(unit)]
     service = variables(environment) | (manager.environment if manager else {}) | (unit.environment if unit else {})
     for one in read[1:]:
@@ -146,18 +146,18 @@ def at(path: str) -> Read:
     return files.read(path) if os.path.isabs(path) else Read(path, None, "named by a relative path")
 
 
-def in_folder(environ: Mapping[str, str], name: str) -> Read:
-    """A file of OpenShell's in the user's configuration folder."""
+def in_folder(environ: Mapping[str, str], name: str, read: Callable[[str], Read] = files.read) -> Read:
+    """A file of OpenShell's in the user's configuration folder; the gateway itself refuses a symlink there."""
     folder = service_files.config(environ)
     if not os.path.isabs(folder):
         return Read(name, None, "not located: neither XDG_CONFIG_HOME nor HOME is an absolute path")
-    return files.read(os.path.join(folder, "openshell", name))
+    return read(os.path.join(folder, "openshell", name))
 
 
 def environment_files(unit: units.Unit | None) -> Iterator[Read]:
     """The unit's environment files in their order; systemd takes a pattern for every file that fits it."""
     for path, _ in unit.environment_files if unit else ():
-        yield from map(files.read, sorted(glob.glob(path)) or [path])
+        yield from map(followed, sorted(glob.glob(path)) or [path])
 
 
 def problems(found: GatewayFiles, port: int, alias: str) -> list[tuple[str, str]]:

@@ -139,11 +139,15 @@ def by_name(folders: Iterable[str]) -> list[Read]:
 
 def source(path: str) -> Read | None:
     """A file of systemd's, through its symlinks as systemd reads it; None where it is not there or masked."""
-    real = os.path.realpath(path)
-    if real == os.devnull:
+    if os.path.realpath(path) == os.devnull:
         return Read(path, "")
-    read = files.read(real)
-    return None if read.problem in ("ENOENT", "ENOTDIR") else Read(path, read.text, read.problem)
+    read = followed(path)
+    return None if read.problem in ("ENOENT", "ENOTDIR") else read
+
+
+def followed(path: str) -> Read:
+    """A file of the operator's through its symlinks, as systemd reads what a unit names."""
+    return replace(files.read(os.path.realpath(path)), path=path)
 
 
 def specifiers(environ: Mapping[str, str]) -> dict[str, str]:
