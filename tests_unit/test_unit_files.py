@@ -106,6 +106,11 @@ def test_a_drop_in_does_not_stay_unseen(user: User, text: str, above: bool) -> N
     assert holds(user.found())
 
 
+def test_a_byte_order_mark_hides_no_section(user: User) -> None:
+    user.drop_in("").write_text(f"\ufeff[Service]\nEnvironment=OPENSHELL_BIND_ADDRESS={OPEN}\n")
+    assert not holds(user.found())
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -113,9 +113,12 @@ def unit(files: Sequence[tuple[str, str]], specifiers: Mapping[str, str]) -> Uni
 
 
 def assignments(text: str, section: str) -> Iterator[tuple[str, str]]:
-    """(name, value) of each assignment in a section; a line that ends in a backslash goes on in the next."""
+    """(name, value) of each assignment in a section; a line that ends in a backslash goes on in the next.
+
+    A byte order mark at the beginning is passed over, as systemd does.
+    """
     here, held = "", ""
-    for line in [*lines(text), ""]:
+    for line in [*lines(text.removeprefix("\ufeff")), ""]:
         line = line.strip()
         if line[:1] in ("#", ";"):  # also between a line and its continuation
             continue
