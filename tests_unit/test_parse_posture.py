@@ -43,7 +43,7 @@ def row(address: str, glue: str = "LISTEN 0      128") -> str:
             row("127.0.0.1:17670").rstrip() + ' users:(("x",pid=1,fd=2))', ("127.0.0.1",), id="process-column"
         ),
         pytest.param(row("127.0.0.1:117670") + row("127.0.0.1:1767"), (), id="other-ports"),
-        pytest.param(row("127.0.0.1:17670") + row("[fe80::1]%veth1@if2:80"), ("127.0.0.1",), id="another-port-odd-zone"),
+        pytest.param(row("127.0.0.1:17670") + row("[fe80::1]%veth1@if2:80"), ("127.0.0.1",), id="another-port"),
         pytest.param("", (), id="none"),
         pytest.param("State Recv-Q Send-Q Local Address:Port Peer Address:Port\n", (), id="heading"),
     ],
@@ -237,6 +237,20 @@ def test_a_setting_under_the_wrong_table_is_absent_and_named(text: str, name: st
     found = judged(text)[name]
     assert (found.state, found.ok) == (State.ABSENT, False)
     assert place in found.seen
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "name", "place"),
+    [
+        ("[openshell.gateway]", '["openshell.gateway"]', "openshell.gateway.compute_driver", '"openshell.gateway".'),
+        ("[openshell]\nversion", '"openshell.version"', "openshell.version", '"openshell.version"'),
+    ],
+)
+def test_a_quoted_key_is_another_path_and_named_as_such(old: str, new: str, name: str, place: str) -> None:
+    assert old in RIGHT
+    found = judged(RIGHT.replace(old, new, 1))[name]
+    assert (found.state, found.ok) == (State.ABSENT, False)
+    assert f"but as {place}" in found.seen
 
 
 def test_no_file_is_absent_and_a_broken_one_unreadable() -> None:

@@ -147,7 +147,7 @@ def _required(keys: Keys, path: Path, want: object) -> Finding:
             return Finding(name, State.PRESENT if right else State.WRONG, expected, _toml(value), right)
     # `enabled` alone is the name of many settings; with its table's name it is this one, put elsewhere.
     tail = path[-2:] if path[-1] == "enabled" else path[-1:]
-    elsewhere = [".".join(found) for found, _ in keys if found[-len(tail) :] == tail]
+    elsewhere = [_name(found) for found, _ in keys if found[-len(tail) :] == tail or found[-1] == name]
     seen = f"not there, but as {', '.join(sorted(elsewhere)[:3])}" if elsewhere else "not there"
     return Finding(name, State.ABSENT, expected, seen, False)
 
@@ -155,7 +155,7 @@ def _required(keys: Keys, path: Path, want: object) -> Finding:
 def _binds(keys: Keys, port: int) -> list[Finding]:
     """The gateway's own address, and every other key that ends so, wherever it stands."""
     found = sorted((path, value) for path, value in keys if path[-1].endswith("bind_address"))
-    read = [bind(".".join(path), value, port if path == _BIND else None) for path, value in found]
+    read = [bind(_name(path), value, port if path == _BIND else None) for path, value in found]
     if not any(path == _BIND for path, _ in found):
         default = f"not there: 127.0.0.1:{port} by default"
         read.insert(0, Finding(".".join(_BIND), State.ABSENT, f"a loopback address and port {port}", default, True))
@@ -163,7 +163,7 @@ def _binds(keys: Keys, port: int) -> list[Finding]:
 
 
 def _oidc(keys: Keys) -> Finding:
-    found = sorted(".".join(path) for path, _ in keys if "oidc" in path[-1].casefold())
+    found = sorted(_name(path) for path, _ in keys if "oidc" in path[-1].casefold())
     state = State.WRONG if found else State.ABSENT
     return Finding("oidc", state, "no OIDC setting", ", ".join(found[:3]) or "none", not found)
 
@@ -184,7 +184,7 @@ def _mtls(keys: Keys) -> Finding:
 
 def _switch(name: str, found: Keys, *, want: bool) -> Finding:
     expected = f"{_toml(want)}, or not there"
-    wrong = [f"{'.'.join(path)} = {_toml(value)}" for path, value in found if value is not want]
+    wrong = [f"{_name(path)} = {_toml(value)}" for path, value in found if value is not want]
     if wrong:
         return Finding(name, State.WRONG, expected, ", ".join(sorted(wrong)[:3]), False)
     state, seen = (State.PRESENT, _toml(want)) if found else (State.ABSENT, "not there")
