@@ -144,6 +144,10 @@ BROKEN = {
     "the denial ended the sandbox": (replace(GOOD, phase=sandbox("Error")), "Error"),
     "A33 its main process is gone": (replace(GOOD, phase=sandbox("Completed")), "Completed"),
     "the inbox is mounted writable": (runtime(inbox={"RW": True}), f"{INBOX} is writable (mount layer)"),
+    "mounted twice, once writable": (
+        of_beta(containers=boxes(container("id-1", [bind("/v", INBOX, rw=True, kind="volume"), *binds("beta")]))),
+        f"{INBOX} is writable (mount layer)",
+    ),
     "the roster is mounted writable": (runtime(roster={"RW": True}), "/opt/amap/roster is writable"),
     "the outbox is mounted read-only": (runtime(outbox={"RW": False}), "outbox is read-only (mount layer)"),
     "the peer lane is not mounted": (runtime(peer=None), f"{PEER} is not mounted"),

@@ -47,20 +47,20 @@ def mount_flags(one: Box, prefix: str) -> Part:
 
 
 def wrong_mounts(one: Box, mounts: tuple[containers.Mount, ...]) -> Iterable[str]:
-    at = {mount.destination: mount for mount in mounts}
-    for bound in one.wanted:
-        mount = at.get(bound.target)
-        if mount is None:
-            yield f"{bound.target} is not mounted"
+    """Every row counts: their order does not say which of two at one target hides the other."""
+    wanted = {bound.target: bound for bound in one.wanted}
+    there = {mount.destination for mount in mounts}
+    yield from (f"{target} is not mounted" for target in wanted if target not in there)
+    for mount in mounts:
+        bound = wanted.get(mount.destination)
+        if bound is None:
+            stranger = mount.kind == "bind" and not lies_in(mount.destination, OPENSHELL_ROOTS)
+            if stranger or lies_in(mount.destination, (lanes.SANDBOX_ROOT,)):
+                yield f"an extra {mount.kind} at {mount.destination}"
         elif mount.rw is bound.read_only:
             yield f"{bound.target} is {'writable' if mount.rw else 'read-only'} (mount layer)"
         elif os.path.normpath(mount.source) not in (bound.source, bound.given):
             yield f"{bound.target} comes from another source ({mount.source})"
-    known = {bound.target for bound in one.wanted}
-    for mount in mounts:
-        stranger = mount.kind == "bind" and not lies_in(mount.destination, OPENSHELL_ROOTS)
-        if mount.destination not in known and (stranger or lies_in(mount.destination, (lanes.SANDBOX_ROOT,))):
-            yield f"an extra {mount.kind} at {mount.destination}"
 
 
 def lies_in(path: str, roots: Iterable[str]) -> bool:
