@@ -34,7 +34,7 @@ def locate(folder: Path, unit: units.Unit | None = None, **environ: str) -> Gate
 def service(
     *flags: str, environment: dict[str, str] | None = None, environment_files: tuple[Path, ...] = ()
 ) -> units.Unit:
-    listed = tuple((str(path), True) for path in environment_files)
+    listed = tuple(map(str, environment_files))
     return units.Unit(("/usr/bin/openshell-gateway", *flags), environment or {}, listed, (), "active", "")
 
 

@@ -30,8 +30,8 @@ def test_placements() -> None:
     reply = placed(N2, from_instance="beta", to_instance="alpha", in_reply_to=N1, reply_basis="reply_window")
     when = "2026-11-29T10:00:00Z"
     assert audit.placements(audit.events(placed() + "\n" + reply)) == (
-        audit.Placement(when, N1, "alpha", "beta", "00000000", "", ""),
-        audit.Placement(when, N2, "beta", "alpha", "00000000", N1, "reply_window"),
+        audit.Placement(when, N1, "alpha", "beta", "00000000", ""),
+        audit.Placement(when, N2, "beta", "alpha", "00000000", N1),
     )
 
 
@@ -93,12 +93,7 @@ ROSTER = {
 
 def test_a_roster() -> None:
     found = roster.roster(json.dumps(ROSTER, indent=2) + "\n")
-    assert found == roster.Roster(
-        "amap.router@agents.example.org",
-        "2026-11-29T10:00:00Z",
-        5,
-        (roster.Member("alpha@agents.example.org", "admitted"),),
-    )
+    assert found == roster.Roster(5, ("alpha@agents.example.org",))
 
 
 @pytest.mark.parametrize(
@@ -132,7 +127,7 @@ def log(message: str) -> str:
 def test_drained_lines() -> None:
     text = log("drained beta: {'drained': 1, 'queued_for_human': 1, 'peer_alerts': ['x: 1'], 'ok': True}")
     (found,) = router_log.drained("noise\n" + text)
-    assert (found.at, found.instance) == ("2026-11-29 13:37:28,123", "beta")
+    assert found.instance == "beta"
     assert found.counters == {"drained": 1, "queued_for_human": 1}
     assert found.line == text.rstrip()
 
@@ -194,7 +189,7 @@ def test_no_submitted_request(stdout: str) -> None:
 
 def test_the_answer_to_a_request() -> None:
     document = {"req_id": "00000000", "outcome": "queued_for_human", "reason_code": "recipient_not_allowlisted"}
-    document |= {"message_id": None, "detail": None}
+    document |= {"message_id": None}
     expected = submit.SubmitResult("queued_for_human", "00000000", "recipient_not_allowlisted")
     assert submit.submit_result(json.dumps(document, indent=2)) == expected
     assert submit.submit_result("pending\n") == submit.SubmitResult("pending")
@@ -203,7 +198,7 @@ def test_the_answer_to_a_request() -> None:
         "not pending",
         "{}",
         json.dumps(document | {"outcome": "pending"}),
-        json.dumps(document | {"detail": 1}),
+        json.dumps(document | {"message_id": 1}),
     ):
         assert isinstance(submit.submit_result(bad), Unreadable)
     assert isinstance(submit.result("pending"), Unreadable)

@@ -102,7 +102,7 @@ def test_names_that_cannot_be_read(stdout: str) -> None:
     ids=["table", "A05-coloured", "A07-renamed-label", "json"],
 )
 def test_a_connected_status(printed: str) -> None:
-    expected = cli.Status(True, True, "openshell", "https://127.0.0.1:17670", "mTLS (gateway)", "0.1.2")
+    expected = cli.Status(True, True, "https://127.0.0.1:17670", "mTLS (gateway)")
     assert cli.status(printed) == expected
 
 
@@ -144,20 +144,16 @@ def test_profiles() -> None:
 
 
 def test_providers() -> None:
-    item = {"id": "p", "name": "amap-claude-code", "type": "amap-claude-code", "credential_keys": ["api_key"]}
-    expected = cli.Provider("p", "amap-claude-code", "amap-claude-code", ("api_key",))
+    item = {"id": "p", "name": "amap-claude-code", "type": "amap-claude-code"}
+    expected = cli.Provider("amap-claude-code", "amap-claude-code")
     for page in ([item], {"providers": [item], "next_page_token": ""}):
         assert cli.providers(json.dumps(page)) == cli.ProviderList((expected,), "")
-    for bad in ({"providers": [{"id": "p"}]}, [item | {"credential_keys": "api_key"}], {"sandboxes": []}):
+    for bad in ({"providers": [{"id": "p"}]}, [item | {"type": ""}], {"sandboxes": []}):
         assert isinstance(cli.providers(json.dumps(bad)), Unreadable)
 
 
 def test_gateway_info() -> None:
-    info = {
-        "compute_drivers": [{"name": "docker", "capabilities": {}}],
-        "server": "https://127.0.0.1:17670",
-        "version": "0.1.2",
-    }
-    assert cli.gateway_info(json.dumps(info)) == cli.GatewayInfo(("docker",), "https://127.0.0.1:17670", "0.1.2")
+    info = {"compute_drivers": [{"name": "docker", "capabilities": {}}], "version": "0.1.2"}
+    assert cli.gateway_info(json.dumps(info)) == cli.GatewayInfo(("docker",))
     for bad in ({}, info | {"compute_drivers": []}, info | {"compute_drivers": ["docker"]}):
         assert isinstance(cli.gateway_info(json.dumps(bad)), Unreadable)

@@ -48,14 +48,8 @@ def read(*items: object) -> tuple[containers.Container, ...]:
 
 def test_a_container() -> None:
     (found,) = read(WORKLOAD)
-    assert (found.id, found.name, found.user, found.image) == (
-        "c1",
-        "openshell-default--alpha-id1",
-        "1000:1000",
-        "sha256:aa",
-    )
-    assert (found.status, found.exit_code, found.started_at) == ("running", 0, "2026-11-29T10:00:00.1Z")
-    assert (found.network_mode, found.restart_policy) == ("none", "no")
+    assert found.name == "openshell-default--alpha-id1"
+    assert (found.status, found.started_at) == ("running", "2026-11-29T10:00:00.1Z")
     assert found.mount(INBOX) == containers.Mount("bind", "/srv/a/inbox", INBOX, False)
     assert found.mount("/run/x") == containers.Mount("tmpfs", "", "/run/x", True)
     assert found.mount(INBOX + "2") is None
@@ -94,11 +88,9 @@ def test_a_workload_is_found_by_its_recorded_sandbox_id() -> None:
         (("Mounts", 0, "Source"), 7),
         (("Config", "Labels"), ["a"]),
         (("Config", "Labels"), {"a": 1}),
-        (("Config", "User"), None),
-        (("State", "ExitCode"), False),
         (("State",), None),
-        (("HostConfig", "RestartPolicy"), "no"),
-        (("Id",), 1),
+        (("State", "StartedAt"), 1),
+        (("Name",), 1),
     ],
 )
 def test_a_container_that_cannot_be_read(path: tuple[str | int, ...], value: object) -> None:
@@ -130,7 +122,7 @@ def test_a_writable_mount_below_a_read_only_one_is_found() -> None:
     assert isinstance(table, tuple)
     lane = mountinfo.at(table, INBOX)
     assert lane is not None
-    assert (lane.writable, lane.root, lane.options) == (False, "/srv/a/inbox", ("ro", "relatime"))
+    assert (lane.writable, lane.options) == (False, ("ro", "relatime"))
     (sub,) = mountinfo.below(table, INBOX)
     assert (sub.point, sub.writable) == (INBOX + "/sub dir", True)
     look_alike = mountinfo.at(table, INBOX + "2")

@@ -1,4 +1,4 @@
-"""The sandbox log: its grammar, network decisions by exact host, Landlock's lines."""
+"""The sandbox log: its grammar, network decisions by exact host."""
 
 from __future__ import annotations
 
@@ -76,14 +76,13 @@ def test_everything_a_line_says() -> None:
     )
     (event,) = logs.network(text)
     assert (event.action, event.host, event.port) == ("ALLOWED", "api.anthropic.com", 443)
-    assert (event.binary, event.pid, event.policy) == ("/usr/local/bin/node", 58, "_provider_a")
-    assert event.reason == "policy generation is stale [captured_generation:1 current_generation:2]"
+    assert event.binary == "/usr/local/bin/node"
     assert event.line == text.rstrip()
 
 
 def test_what_a_line_does_not_say_is_none() -> None:
     (event,) = logs.network(ocsf("NET:REFUSE [MED] DENIED a.example [policy:- engine:x] [reason:r]"))
-    assert (event.port, event.binary, event.pid, event.policy, event.reason) == (None, None, None, None, "r")
+    assert (event.port, event.binary) == (None, None)
 
 
 @pytest.mark.parametrize("before", ["", "/bin/x(1) -> "])

@@ -301,7 +301,7 @@ def test_a_unit() -> None:
     assert isinstance(found, units.Unit)
     assert found.argv == ("/usr/bin/openshell-gateway", "--config", "/srv/g.toml", "--disable-tls")
     assert found.environment == {"OPENSHELL_LOCAL_TLS_DIR": "/home/u/tls", "GREETING": "a b"}
-    assert found.environment_files == (("/home/u/.config/openshell/gateway.env", True), ("/etc/my env", False))
+    assert found.environment_files == ("/home/u/.config/openshell/gateway.env", "/etc/my env")
     assert found.drop_ins == ("/home/u/.config/systemd/user/openshell-gateway.service.d/override.conf",)
     assert (found.state, found.active_since) == ("active", "Mon 2026-09-28 10:00:00 UTC")
     assert units.flags(found.argv) == {"--config": "/srv/g.toml", "--disable-tls": "true"}

@@ -156,7 +156,7 @@ def in_folder(environ: Mapping[str, str], name: str, read: Callable[[str], Read]
 
 def environment_files(unit: units.Unit | None) -> Iterator[Read]:
     """The unit's environment files in their order; systemd takes a pattern for every file that fits it."""
-    for path, _ in unit.environment_files if unit else ():
+    for path in unit.environment_files if unit else ():
         yield from map(followed, sorted(glob.glob(path)) or [path])
 
 

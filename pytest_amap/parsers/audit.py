@@ -39,7 +39,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Placement:
-    """A notice put into a peer lane; `in_reply_to` and `reply_basis` are empty for a task."""
+    """A notice put into a peer lane; `in_reply_to` is empty for a task."""
 
     ts: str
     notice_id: str
@@ -47,7 +47,6 @@ class Placement:
     recipient: str
     req_id: str
     in_reply_to: str
-    reply_basis: str
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,6 @@ def placements(events: Iterable[Event]) -> tuple[Placement, ...]:
             recipient=event.fields["to_instance"],
             req_id=event.fields["req_id"],
             in_reply_to=_word(event, "in_reply_to"),
-            reply_basis=_word(event, "reply_basis"),
         )
         for event in events
         if event.event == PLACED

@@ -44,10 +44,8 @@ class SandboxList:
 
 @dataclass(frozen=True)
 class Provider:
-    id: str
     name: str
     type: str
-    credential_keys: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -67,10 +65,8 @@ class Status:
 
     connected: bool
     configured: bool = True
-    gateway: str = ""
     server: str = ""
     authentication: str = ""
-    version: str = ""
 
 
 @dataclass(frozen=True)
@@ -78,8 +74,6 @@ class GatewayInfo:
     """What the gateway says of itself (0.1.x); `drivers` are the compute drivers' names."""
 
     drivers: tuple[str, ...]
-    server: str
-    version: str
 
 
 def sandbox(stdout: str) -> Sandbox | Unreadable:
@@ -148,14 +142,10 @@ def providers(stdout: str) -> ProviderList | Unreadable:
         return page
     read = []
     for item in page[0]:
-        found = words(item, "id", "name", "type")
+        found = words(item, "name", "type")
         if isinstance(found, Unreadable):
             return found
-        keys = item.get("credential_keys", [])
-        if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
-            return Unreadable(f"expected a list of credential_keys, saw {shown(keys)}")
-        identity, name, kind = found
-        read.append(Provider(identity, name, kind, tuple(keys)))
+        read.append(Provider(*found))
     return ProviderList(tuple(read), page[1])
 
 
@@ -177,7 +167,7 @@ def gateway_info(stdout: str) -> GatewayInfo | Unreadable:
         told = _word(capable, "driver_name") if isinstance(capable, dict) else ""
         if told and not _is(found[0], told):  # one driver under another's name is both
             names.append(told)
-    return GatewayInfo(tuple(names), _word(read, "server"), _word(read, "version"))
+    return GatewayInfo(tuple(names))
 
 
 def _is(name: str, told: str) -> bool:
@@ -221,10 +211,8 @@ def _status_json(text: str) -> Status | Unreadable:
     mode = read.get("authentication")
     return Status(
         connected=connected,
-        gateway=_word(read, "gateway"),
         server=_word(read, "server"),
         authentication=_word(mode, "mode") if isinstance(mode, dict) else _word(read, "authentication"),
-        version=_word(read, "version"),
     )
 
 
@@ -241,10 +229,8 @@ def _status_table(text: str) -> Status | Unreadable:
         return Unreadable(f"expected a row 'Status: Connected', saw {shown(text.strip())}")
     return Status(
         connected=connected,
-        gateway=rows.get("gateway", ""),
         server=rows.get("server") or rows.get("endpoint", ""),
         authentication=rows.get("authentication", ""),
-        version=rows.get("version", ""),
     )
 
 

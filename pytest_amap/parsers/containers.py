@@ -23,17 +23,11 @@ class Mount:
 class Container:
     """One container; `status` is a word such as running, `started_at` is RFC 3339."""
 
-    id: str
     name: str
     labels: dict[str, str]
-    user: str
-    image: str
     status: str
-    exit_code: int
     started_at: str
     mounts: tuple[Mount, ...]
-    network_mode: str
-    restart_policy: str
 
     def mount(self, destination: str) -> Mount | None:
         """The mount at exactly `destination`; of several the last, which hides the others."""
@@ -75,29 +69,16 @@ def _container(item: object) -> Container | Unreadable:
     for mount in read:
         if isinstance(mount, Unreadable):
             return mount
-    labels, exit_code = _at(item, "Config", "Labels"), _at(item, "State", "ExitCode")
+    labels = _at(item, "Config", "Labels")
     labels = {} if labels is None else labels
-    texts = [_at(item, *path) for path in _TEXTS]
-    if not isinstance(labels, dict) or type(exit_code) is not int:
+    texts = [_at(item, *path) for path in (("Name",), ("State", "Status"), ("State", "StartedAt"))]
+    if not isinstance(labels, dict):
         return Unreadable(f"expected a container's description, saw {shown(item)}")
     if not all(isinstance(text, str) for text in (*texts, *labels.values())):
         return Unreadable(f"expected a container's description, saw {shown(item)}")
-    identity, name, user, image, status, started_at, network, restart = texts
+    name, status, started_at = texts
     found = tuple(mount for mount in read if isinstance(mount, Mount))
-    bare = name.removeprefix("/")
-    return Container(identity, bare, labels, user, image, status, exit_code, started_at, found, network, restart)
-
-
-_TEXTS = (
-    ("Id",),
-    ("Name",),
-    ("Config", "User"),
-    ("Image",),
-    ("State", "Status"),
-    ("State", "StartedAt"),
-    ("HostConfig", "NetworkMode"),
-    ("HostConfig", "RestartPolicy", "Name"),
-)
+    return Container(name.removeprefix("/"), labels, status, started_at, found)
 
 
 def _mount(item: object) -> Mount | Unreadable:

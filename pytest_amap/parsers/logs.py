@@ -15,14 +15,13 @@ _ENTRY = re.compile(
 _DECISION = re.compile(
     r"(?P<kind>[A-Z][A-Z0-9_]*):[A-Z][A-Z0-9_]* (?:\[\w+\] )?(?P<action>ALLOWED|DENIED|BLOCKED)(?P<rest> .*|)"
 )
-_BINARY = re.compile(r"(?P<binary>/.*?)(?:\((?P<pid>[0-9]{1,10})\))?", re.ASCII)
+_BINARY = re.compile(r"(?P<binary>/.*?)(?:\([0-9]{1,10}\))?", re.ASCII)
 _TARGET = re.compile(
     r"(?:https?://)?(?:(?P<name>[A-Za-z0-9_.-]{1,253})|\[(?P<v6>[0-9A-Fa-f:.]{2,45})\])(?::(?P<port>[0-9]{1,5}))?"
     r"(?:/\S*)?(?: HTTP/[0-9.]+)?",
     re.ASCII,
 )
 _NOTES = re.compile(r" \[[a-z_]{5,}:")  # longer than a group of an IPv6 address
-_POLICY = re.compile(r"\[policy:(\S+?)(?: [^\]]*)?\]")
 
 
 @dataclass(frozen=True)
@@ -40,8 +39,8 @@ class Entry:
 class NetEvent:
     """One decision; `kind` is its class, such as NET or DNS.
 
-    `host` is in lower case without a final dot; empty where the line's target was not understood. `port`, `binary`,
-    `pid` and `policy` are None where the line has none; a DNS refusal names no binary.
+    `host` is in lower case without a final dot; empty where the line's target was not understood. `port` and `binary`
+    are None where the line has none; a DNS refusal names no binary.
     """
 
     epoch: float
@@ -50,9 +49,6 @@ class NetEvent:
     host: str
     port: int | None
     binary: str | None
-    pid: int | None
-    reason: str
-    policy: str | None
     line: str
 
 
@@ -99,12 +95,10 @@ def _event(entry: Entry, decision: re.Match[str], line: str) -> NetEvent:
     """`[METHOD ]TARGET` or `BINARY[(PID)] -> TARGET`, then the bracketed notes."""
     rest = decision["rest"]
     noted = _NOTES.search(rest)
-    details, notes = (rest[: noted.start()], rest[noted.start() :]) if noted else (rest, "")
-    before, arrow, target = details.strip().rpartition(" -> ")
+    before, arrow, target = rest[: noted.start() if noted else None].strip().rpartition(" -> ")
     binary = _BINARY.fullmatch(before.strip()) if arrow else None
     method, _, rest_of_target = target.partition(" ")
     host, port = _target(rest_of_target if rest_of_target and method.isupper() else target)
-    policy = _POLICY.search(notes)
     return NetEvent(
         epoch=entry.epoch,
         kind=decision["kind"],
@@ -112,9 +106,6 @@ def _event(entry: Entry, decision: re.Match[str], line: str) -> NetEvent:
         host=host,
         port=port,
         binary=binary["binary"] if binary else None,
-        pid=int(binary["pid"]) if binary and binary["pid"] else None,
-        reason=_reason(notes),
-        policy=policy[1] if policy and policy[1] != "-" else None,
         line=line,
     )
 
@@ -125,14 +116,6 @@ def _target(text: str) -> tuple[str, int | None]:
     if not found or (port is not None and not 0 < port < 65536):
         return "", None
     return _host(found["name"] or found["v6"]), port
-
-
-def _reason(notes: str) -> str:
-    """The text of `[reason:...]`, which may hold brackets of its own."""
-    _, note, reason = notes.partition("[reason:")
-    if not note:
-        return ""
-    return reason.partition("] [")[0].strip().removesuffix("]")
 
 
 def _host(name: str) -> str:

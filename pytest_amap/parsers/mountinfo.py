@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from . import Unreadable, shown
 
 _LINE = re.compile(
-    r"[0-9]+ [0-9]+ [0-9]+:[0-9]+ (?P<root>\S+) (?P<point>/\S*) (?P<options>\S+)(?: [a-z_]+(?::[0-9]+)?)*"
-    r" - (?P<kind>\S+) (?P<source>\S*) (?P<super>\S+)",
+    r"[0-9]+ [0-9]+ [0-9]+:[0-9]+ \S+ (?P<point>/\S*) (?P<options>\S+)(?: [a-z_]+(?::[0-9]+)?)*"
+    r" - \S+ \S* (?P<super>\S+)",
     re.ASCII,
 )
 _OCTAL = re.compile(r"\\([0-7]{3})")
@@ -23,9 +23,6 @@ class Mounted:
     """
 
     point: str
-    root: str
-    kind: str
-    source: str
     options: tuple[str, ...]
     super_options: tuple[str, ...]
 
@@ -46,9 +43,8 @@ def mounts(text: str) -> tuple[Mounted, ...] | Unreadable:
         found = _LINE.fullmatch(line)
         if not found:
             return Unreadable(f"expected a line of mountinfo, saw {shown(line)}")
-        point, root, source = (_unescaped(found[name]) for name in ("point", "root", "source"))
         options, super_options = (tuple(found[name].split(",")) for name in ("options", "super"))
-        read.append(Mounted(point, root, found["kind"], source, options, super_options))
+        read.append(Mounted(_unescaped(found["point"]), options, super_options))
     return tuple(read) or Unreadable("expected a mount table, saw nothing")
 
 

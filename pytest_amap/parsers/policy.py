@@ -12,6 +12,8 @@ from . import Unreadable, shown, strict_yaml
 from .text import plain
 
 Access = Literal["read-only", "read-write", "both", "none"]
+WORKDIR = "/sandbox"
+"""Its working directory, in every OpenShell sandbox."""
 
 _KEYS = {
     "filesystem_policy": {"include_workdir", "read_only", "read_write"},
@@ -28,7 +30,6 @@ class Policy:
     written: OpenShell took a misspelt one for best_effort, so compare it.
     """
 
-    version: int
     include_workdir: bool
     read_only: tuple[str, ...]
     read_write: tuple[str, ...]
@@ -57,7 +58,7 @@ def policy(text: str) -> Policy | Unreadable:
         return Unreadable(str(refused))
 
 
-def access(policy: Policy, path: str, workdir: str = "/sandbox") -> Access:
+def access(policy: Policy, path: str) -> Access:
     """What Landlock grants at an absolute `path`: the union of all entries at or above it.
 
     "both" grants writing, whatever the read_only entry intends (field report A26). A policy without any path has no
@@ -67,7 +68,7 @@ def access(policy: Policy, path: str, workdir: str = "/sandbox") -> Access:
     if not policy.read_only and not policy.read_write:
         return "read-write"
     reads = _covers(policy.read_only, path)
-    writes = _covers((*policy.read_write, workdir) if policy.include_workdir else policy.read_write, path)
+    writes = _covers((*policy.read_write, WORKDIR) if policy.include_workdir else policy.read_write, path)
     if writes:
         return "both" if reads else "read-write"
     return "read-only" if reads else "none"
@@ -93,7 +94,6 @@ def _policy(read: object) -> Policy:
     if not isinstance(workdir, bool):
         raise _Refused(f"expected include_workdir to be true or false, saw {shown(workdir)}")
     return Policy(
-        version=1,
         include_workdir=workdir,
         read_only=_paths(files, "read_only"),
         read_write=_paths(files, "read_write"),

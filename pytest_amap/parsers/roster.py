@@ -9,22 +9,14 @@ from .documents import words
 
 
 @dataclass(frozen=True)
-class Member:
-    address: str
-    state: str
-
-
-@dataclass(frozen=True)
 class Roster:
     """A directory, not an allowlist.
 
     `interval_s` is None where the router does not say how often it writes.
     """
 
-    router: str
-    written_at: str
     interval_s: float | None
-    members: tuple[Member, ...]
+    addresses: tuple[str, ...]
 
 
 def roster(text: str) -> Roster | Unreadable:
@@ -35,17 +27,17 @@ def roster(text: str) -> Roster | Unreadable:
     if read.get("contract_version") != "2":
         old = " (an older router's: schema 1)" if read.get("schema") == 1 else ""
         return Unreadable(f'expected a roster of contract_version "2", saw {shown(read)}{old}')
-    head, interval, listed = words(read, "router", "written_at"), read.get("interval_s"), read.get("members")
-    if isinstance(head, Unreadable):
+    if isinstance(head := words(read, "router", "written_at"), Unreadable):
         return head
+    interval, listed = read.get("interval_s"), read.get("members")
     if interval is not None and (isinstance(interval, bool) or not isinstance(interval, (int, float)) or interval < 0):
         return Unreadable(f"expected interval_s in seconds, saw {shown(interval)}")
     if not isinstance(listed, list):
         return Unreadable(f"expected a list of members, saw {shown(listed)}")
-    members = []
+    addresses = []
     for item in listed:
         found = words(item, "address", "state")
         if isinstance(found, Unreadable):
             return found
-        members.append(Member(*found))
-    return Roster(head[0], head[1], interval, tuple(members))
+        addresses.append(found[0])
+    return Roster(interval, tuple(addresses))

@@ -9,7 +9,7 @@ from typing import Any
 
 from .text import lines
 
-_LINE = re.compile(r"(?P<at>[0-9-]{10} [0-9:]{8}(?:,[0-9]{1,6})?) [A-Z]{1,10} [\w.]{1,80}: (?P<message>.*)", re.ASCII)
+_LINE = re.compile(r"[0-9-]{10} [0-9:]{8}(?:,[0-9]{1,6})? [A-Z]{1,10} [\w.]{1,80}: (?P<message>.*)", re.ASCII)
 _DRAINED = re.compile(r"drained (?P<instance>[A-Za-z0-9][A-Za-z0-9._-]{0,63}): (?P<summary>\{.{0,16384}\})")
 _FIRST_SIGHT = re.compile(r"FIRST SIGHT\. 0*[1-9][0-9]* request")
 _REFUSALS = re.compile(r"config reload FAILED|\bSKIPPED\b|\bNO VERDICT\b|roster: skipped")
@@ -17,9 +17,8 @@ _REFUSALS = re.compile(r"config reload FAILED|\bSKIPPED\b|\bNO VERDICT\b|roster:
 
 @dataclass(frozen=True)
 class Drained:
-    """One poll's summary of one instance; `at` is the router's own clock, as printed."""
+    """One poll's summary of one instance."""
 
-    at: str
     instance: str
     counters: dict[str, int]
     line: str
@@ -35,8 +34,8 @@ def drained(text: str) -> tuple[Drained, ...]:
         found = _LINE.fullmatch(line)
         summary = _DRAINED.fullmatch(found["message"]) if found else None
         counters = _counters(summary["summary"]) if summary else None
-        if found and summary and counters is not None:
-            read.append(Drained(found["at"], summary["instance"], counters, line))
+        if summary and counters is not None:
+            read.append(Drained(summary["instance"], counters, line))
     return tuple(read)
 
 

@@ -25,7 +25,6 @@ class SubmitResult:
     req_id: str = ""
     reason_code: str = ""
     message_id: str = ""
-    detail: str = ""
 
 
 def submitted(stdout: str) -> str | Unreadable:
@@ -56,7 +55,7 @@ def result(text: str) -> SubmitResult | Unreadable:
         return found
     if found[1] not in _OUTCOMES:
         return Unreadable(f"expected one of {', '.join(_OUTCOMES)}, saw {shown(found[1])}")
-    rest = [read.get(key) for key in ("reason_code", "message_id", "detail")]
+    rest = [read.get(key) for key in ("reason_code", "message_id")]
     if not all(isinstance(word, (str, type(None))) for word in rest):
-        return Unreadable(f"expected text in reason_code, message_id and detail, saw {shown(rest)}")
+        return Unreadable(f"expected text in reason_code and message_id, saw {shown(rest)}")
     return SubmitResult(found[1], found[0], *(word or "" for word in rest))

@@ -22,7 +22,7 @@ class _Service:
     specifiers: Mapping[str, str]
     started: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
-    files: list[tuple[str, bool]] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
     unset: list[str] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
 
@@ -52,7 +52,7 @@ class _Service:
         elif path is None:
             self.doubts.append(f"{where}: an EnvironmentFile= with a specifier that is not known here")
         else:
-            self.files.append((path, value.startswith("-")))
+            self.files.append(path)
 
     def _words(self, where: str, name: str, value: str) -> list[str]:
         """The words of a value; those that cannot be decided are a doubt where they concern the gateway."""

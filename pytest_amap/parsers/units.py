@@ -26,7 +26,7 @@ PROPERTIES = (
 PLACES = ("XDG_CONFIG_HOME", "HOME")
 """Variables that move the user's configuration folder; the service may have others than this terminal."""
 
-_FILE = re.compile(r"(?P<path>\S.*?) \(ignore_errors=(?P<optional>yes|no)\)")
+_FILE = re.compile(r"(?P<path>\S.*?) \(ignore_errors=(?:yes|no)\)")
 _ASSIGNMENT = re.compile(rf"(?P<name>{NAME.pattern})=(?P<value>.*)", re.ASCII)
 _VARIABLE = re.compile(rf"\$(?:\$|\{{({NAME.pattern})\}})", re.ASCII)
 _STAMP = re.compile(r"[A-Z][a-z]{2} (?P<day>\d{4}-\d{2}-\d{2}) (?P<time>\d{2}:\d{2}:\d{2}) UTC", re.ASCII)
@@ -36,13 +36,13 @@ _STAMP = re.compile(r"[A-Z][a-z]{2} (?P<day>\d{4}-\d{2}-\d{2}) (?P<time>\d{2}:\d
 class Unit:
     """One service as systemd runs it; `argv` is empty where there is no such service.
 
-    `environment_files` are (path, may be missing) pairs; their values override `environment`. `state` is empty where
-    the service is known from its files alone, and `doubts` say what of them could not be decided.
+    What is in `environment_files` overrides `environment`. `state` is empty where the service is known from its files
+    alone, and `doubts` say what of them could not be decided.
     """
 
     argv: tuple[str, ...]
     environment: dict[str, str]
-    environment_files: tuple[tuple[str, bool], ...]
+    environment_files: tuple[str, ...]
     drop_ins: tuple[str, ...]
     state: str
     active_since: str
@@ -75,7 +75,7 @@ def unit(stdout: str) -> Unit | Unreadable:
     return Unit(
         argv=argv,
         environment=environment,
-        environment_files=tuple((file["path"], file["optional"] == "yes") for file in files if file),
+        environment_files=tuple(file["path"] for file in files if file),
         drop_ins=tuple(" ".join(found.get("DropInPaths", [])).split()),
         state="".join(found.get("ActiveState", [])[-1:]),
         active_since="".join(found.get("ActiveEnterTimestamp", [])[-1:]),

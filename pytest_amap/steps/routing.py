@@ -134,7 +134,7 @@ def published(lab: Lab) -> Read:
 
     def complete(read: Read) -> bool | None:
         found = roster.roster(read.text) if read.text is not None and second(read.mtime) >= since else None
-        named = {member.address for member in found.members} if found and not isinstance(found, Unreadable) else set()
+        named = set(found.addresses) if found and not isinstance(found, Unreadable) else set()
         return True if members <= named else None
 
     asked = 0
