@@ -76,7 +76,6 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "unknown: an unknown of the runbook (added to the live checks)")
     chosen = config.stash[settings.options_key] = settings.resolve(config)
     live.narrow_arguments(config, chosen)
-    refusals.refuse(config, chosen)
     config.pluginmanager.register(Finish(), "amap-finish")
     if chosen.replay is not None and not refusals.looks_only(config):
         from pytest_amap.session.replay import Replay

@@ -21,6 +21,10 @@ def pytest_addoption(parser):
             parser.addoption(name, **kind)
         except ValueError:
             pass
+
+
+def pytest_cmdline_main(config):  # as xdist's, which starts sessions from here until it is stopped
+    return 0 if config.getoption("--looponfail") else None
 """
 
 NO_EFFECT = """

@@ -47,10 +47,10 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
     if config.option.rehearsal and "help" in config.option.fault:
         print(faults(), end="")
         return 0
-    if not (config.option.apply and config.option.rehearsal) or refusals.looks_only(config) or INSIDE:
-        return None
     options = settings.resolve(config)
-    refusals.refuse(config, options)
+    refusals.refuse(config, options)  # of every session: a plugin such as xdist with -f may run its own from this hook
+    if not (options.apply and options.rehearsal) or refusals.looks_only(config) or INSIDE:
+        return None
     known = {line.split()[0] for line in faults().splitlines() if line.strip()} if options.faults else set()
     if unknown := [name for name in options.faults if name not in known]:
         raise pytest.UsageError(f"--fault {unknown[0]}: there is no such fault; --rehearsal --fault help lists them")
