@@ -13,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from pytest_amap.parsers import text
+
 
 @dataclass(frozen=True)
 class Ran:
@@ -38,11 +40,10 @@ class Ran:
 
     @property
     def said(self) -> str:
-        """The first line worth showing a person: stderr's, else stdout's, else how it ended."""
-        for text in (self.stderr, self.stdout):
-            for line in text.splitlines():
-                if line.strip():
-                    return line.strip()[:300]
+        """What is worth showing a person: stderr's, else stdout's, else how it ended."""
+        for stream in (self.stderr, self.stdout):
+            if told := text.gist(stream):
+                return told[:300]
         return "no answer in time" if self.timed_out else f"exit {self.exit}, no output"
 
 

@@ -93,7 +93,7 @@ def test_a_part_with_a_record_stands_as_its_record() -> None:
         (Ran((), None, "", "", "", "", timed_out=True), "no answer in time"),
     ],
 )
-def test_the_first_line_worth_showing(ran: Ran, said: str) -> None:
+def test_what_is_worth_showing(ran: Ran, said: str) -> None:
     assert ran.said == said
 
 

@@ -58,6 +58,23 @@ def test_a_lone_hyphen_at_the_end_of_a_line_is_no_cut_word() -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "gist"),
+    [
+        pytest.param(f"using last used sandbox: alpha\n{BOX}\n\nhint: none\n", SENTENCE, id="a-notice-before-a-box"),
+        pytest.param(ASCII_BOX, SENTENCE, id="ascii"),
+        pytest.param(
+            "WARN x\n\x1b[31mError:\x1b[0m unknown field `x`\nmore\n", "Error: unknown field `x`", id="coloured"
+        ),
+        pytest.param("WARNING: y\nError response from daemon: z\n", "Error response from daemon: z", id="docker"),
+        pytest.param("\n  first: one\nsecond\n", "first: one", id="the-first-line"),
+        pytest.param(" \n", "", id="nothing"),
+    ],
+)
+def test_what_went_wrong_is_found_behind_notices(said: str, gist: str) -> None:
+    assert text.gist(said) == gist
+
+
+@pytest.mark.parametrize(
     ("phrase", "held"),
     [
         ("ask for amap-claude-code", True),

@@ -40,6 +40,7 @@ from pytest_amap.parsers import (
 READERS: dict[str, Callable[[str], Any]] = {
     "plain": text.plain,
     "one_line": text.one_line,
+    "gist": text.gist,
     "says": lambda seen: text.says(seen, "sandbox not found"),
     "openshell": versions.openshell,
     "claude": versions.claude,

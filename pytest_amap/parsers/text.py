@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import takewhile
 
 _ESCAPES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*+[ -/]*+[@-~]"  # CSI: colours, cursor
@@ -15,6 +16,8 @@ _NEW_LINE = re.compile(r"\r\n?")
 
 # miette draws with box characters, or with ASCII where the locale is not UTF-8 (LC_ALL=C).
 _MARK = re.compile(r"\s*(?:(?P<cause>├─▶|╰─▶|\|->|`->)|Error:\s*(?:×|x(?=\s))?|[×│|])?\s*")
+_ERROR = re.compile(r"\s*(?:error\b[^:]{0,40}|fatal):\s", re.IGNORECASE)
+_BOX = re.compile(r"\s*Error:\s{2,}[×x]\s")
 _DRAWN = re.compile(r"[\s─-╿▶×]+")
 _CUT_WORD = re.compile(r"[^\s-]-$")
 
@@ -47,6 +50,18 @@ def sentence(pieces: Iterable[str]) -> str:
 def one_line(text: str) -> str:
     """A wrapped error box as one sentence, its causes set off by colons."""
     return ": ".join(filter(None, map(sentence, _causes(text))))
+
+
+def gist(text: str) -> str:
+    """What a program says went wrong: its error box as one sentence, else its line of an error, else its first line.
+
+    Notices often stand before the error.
+    """
+    read = lines(text)
+    told = [number for number, line in enumerate(read) if line.strip()]
+    at = next((number for number in told if _ERROR.match(read[number])), told[0] if told else 0)
+    boxed = _BOX.match(read[at])
+    return one_line("\n".join(takewhile(str.strip, read[at:]))) if boxed else read[at].strip()
 
 
 def says(text: str, phrase: str) -> bool:
