@@ -163,6 +163,13 @@ BROKEN = {
         STATUS.replace("  Version", "  Authentication: Not required (gateway)\n  Version")
     ),
     "callers are asked for a token": status(STATUS.replace("  Version", "  Authentication: OIDC (gateway)\n  Version")),
+    **{
+        f"nobody is asked who calls: {mode}": status(
+            STATUS.replace("  Version", f"  Authentication: {mode}\n  Version")
+        )
+        for mode in ("not_required", "None", "Disabled (gateway)", "mTLS or OIDC")
+    },
+    "by plain http": status(STATUS.replace("https://", "http://")),
     "a second driver": but(info=ran(json.dumps({"compute_drivers": [{"name": "docker"}, {"name": "podman"}]}))),
     "a foreign sandbox": pages(listing(ALPHA, BETA, box("gamma", "id-3"))),
     "a foreign sandbox in another workspace": pages(listing(ALPHA, BETA, box("alpha", "id-1", "other"))),
@@ -203,6 +210,14 @@ OPEN = {
     "a gateway that knows no preflight": (but(preflight=USAGE), "unrecognized"),
     "status does not end": (but(status=replace(ran(exit=None), timed_out=True)), "no answer in time"),
     "status cannot be run": (but(status=ran(exit=126)), "exit 126"),
+    "status is killed": (but(status=ran(exit=-9)), "exit -9"),
+    "status panics": (but(status=ran(exit=101, stderr="thread 'main' panicked at x")), "panicked"),
+    "status is content, and ends with exit 1": (status(STATUS, exit=1), "with exit 1"),
+    "callers are told in a way that is not known": (
+        status(STATUS.replace("  Version", "  Authentication: Edge\n  Version")),
+        "Edge",
+    ),
+    "preflight is killed": (but(preflight=ran(exit=137, stderr="Killed")), "Killed"),
     "A07 a status of another layout": (status("Gateway is up\n"), "Status"),
     "A07 a status word that is not known": (status(STATUS.replace("Connected", "Warming")), "Warming"),
     "a server that is no address": (status(STATUS.replace("https://127.0.0.1:17670", "local")), "local"),

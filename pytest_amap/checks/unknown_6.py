@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 STATEMENT = "the operator states what files cannot show"
 PAGES = 50
+_ANYONE = re.compile(r"not required|\boidc\b|^(?:none|disabled|off)\b")
+"""An authentication mode by which anybody may call, or somebody with a token."""
 
 
 @dataclass(frozen=True)
@@ -172,8 +175,13 @@ def preflight(ran: Ran) -> Part:
 
 
 def not_asked(ran: Ran) -> bool:
-    """The program did not run, or does not know the question."""
-    return ran.exit is None or ran.exit in (126, 127) or (ran.exit == 2 and "Usage:" in ran.stderr)
+    """The program did not run to its own end, or does not know the question; 101 is how a Rust program panics."""
+    return (
+        ran.exit is None
+        or ran.exit in (101, 126, 127)
+        or not 0 <= ran.exit <= 128
+        or (ran.exit == 2 and "Usage:" in ran.stderr)
+    )
 
 
 def connected(seen: Seen) -> Part:
@@ -195,15 +203,25 @@ def connected(seen: Seen) -> Part:
     server = addresses.url(status.server)
     if isinstance(server, Unreadable):
         return unknown(name, want, server, seen.status.record)
-    dropped = f"; ambient {listed(seen.ambient)} not passed on" if seen.ambient else ""
-    holds = status.connected and server.loopback and server.port == seen.port
-    told = status.authentication.casefold()
-    anyone = "not required" in told or "oidc" in told
-    mode = f"; authentication: {status.authentication}" if status.authentication else ""
-    said = f"{'connected' if status.connected else 'not connected'} to {server}{mode}{dropped}"
-    if anyone:
-        return decided(name, False, f"{want} by a client certificate", said, seen.status.record)
-    return decided(name, holds, want, said, seen.status.record)
+    return reached(seen, status, server, name, want)
+
+
+def reached(seen: Seen, status: cli.Status, server: addresses.Endpoint, name: str, want: str) -> Part:
+    """Nothing but a client certificate may tell who calls; a mode that is not named at all is the files' question."""
+    record, mode = seen.status.record, status.authentication
+    plain = status.server.startswith("http://")
+    said = f"{'connected' if status.connected else 'not connected'} to {server}{' by plain http' if plain else ''}"
+    said += f"; authentication: {mode}" if mode else ""
+    said += f"; ambient {listed(seen.ambient)} not passed on" if seen.ambient else ""
+    if not (status.connected and server.loopback and server.port == seen.port):
+        return decided(name, False, want, said, record)
+    told = re.sub(r"[\W_]+", " ", mode.casefold())
+    if plain or _ANYONE.search(told):
+        return decided(name, False, f"{want} by a client certificate", said, record)
+    if seen.status.exit or (mode and "mtls" not in told):
+        exit_code = f", with exit {seen.status.exit}" if seen.status.exit else ""
+        return unknown(name, f"{want} by a client certificate", f"{said}{exit_code}", record)
+    return decided(name, True, want, said, record)
 
 
 def listener(seen: Seen) -> Part:
