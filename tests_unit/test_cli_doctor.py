@@ -143,6 +143,6 @@ def test_a_wrong_setting_is_2_in_one_sentence(setting: str, capfd: pytest.Captur
 
 
 def test_a_look_leaves_no_record(tmp_path: Path) -> None:
-    unkept = Unkept(tmp_path, Redactor({}), host="live", run="", mark={})
+    unkept = Unkept(tmp_path, Redactor({}), host="live", run="")
     assert unkept.observation(step=0, check="", label="l", source="s", observed={}) == ""
     assert not list(tmp_path.iterdir())

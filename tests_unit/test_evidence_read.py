@@ -9,8 +9,9 @@ import pytest
 from evidence_bench import opened, ran, saw
 
 from pytest_amap.evidence import recorded
+from pytest_amap.evidence.recorded import EvidenceError, read_run
 from pytest_amap.evidence.redaction import Redactor
-from pytest_amap.evidence.store import Evidence, EvidenceError, read_run
+from pytest_amap.evidence.store import Evidence
 
 
 def test_evidence_is_read_back_as_it_was_written(tmp_path: Path) -> None:

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from pytest_amap.commands import Command
+from pytest_amap.evidence.recorded import EvidenceError
 from pytest_amap.evidence.redaction import Redactor
-from pytest_amap.evidence.store import Evidence, EvidenceError
+from pytest_amap.evidence.store import Evidence
 from pytest_amap.host import host as doorway
 from pytest_amap.host.host import Host, Place
 from pytest_amap.observations import Ran, Read

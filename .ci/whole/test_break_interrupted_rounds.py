@@ -13,7 +13,7 @@ import pytest
 from fake_openshell import FakeOpenShell, lab_with_openshell
 
 from pytest_amap.checks import unknown_3
-from pytest_amap.evidence.store import EvidenceError
+from pytest_amap.evidence.recorded import EvidenceError
 from pytest_amap.host import host, intents, receiving, throwaway
 from pytest_amap.host.lab import Lab
 from pytest_amap.observations import Ran

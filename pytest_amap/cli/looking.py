@@ -20,5 +20,5 @@ class Unkept(Evidence):
 
 
 def host(options: Options) -> Host:
-    unkept = Unkept(Path(), opening.redactor_of(options, os.environ), host=survey.LIVE, run="", mark={})
+    unkept = Unkept(Path(), opening.redactor_of(options, os.environ), host=survey.LIVE, run="")
     return Host(unkept, environ=os.environ, cwd=os.fspath(options.repository), key=None, say=print)

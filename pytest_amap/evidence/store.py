@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from pytest_amap.evidence import chain, recorded, writeonce
-from pytest_amap.evidence.recorded import EvidenceError, RecordedRun, read_run
+from pytest_amap.evidence.recorded import EvidenceError
 from pytest_amap.evidence.redaction import Redactor
-
-__all__ = ["Evidence", "EvidenceError", "RecordedRun", "now", "read_run"]
+from pytest_amap.observations import Ran
 
 REHEARSAL = "rehearsal"
 SEALED, ABANDONED = "sealed", "abandoned"
@@ -34,14 +33,14 @@ class Evidence:
     Paths of records are relative to `root`, which is the evidence folder.
     """
 
-    def __init__(self, root: Path, redactor: Redactor, *, host: str, run: str, mark: Mapping[str, Any]) -> None:
+    def __init__(self, root: Path, redactor: Redactor, *, host: str, run: str) -> None:
         self.root = root
         self.redactor = redactor
         self.host = host
         self.run = run
         self.abandoned: tuple[str, ...] = ()
         """Earlier runs that had not ended and were sealed when this one was opened."""
-        self._mark = {"run": run, **_host(host), **mark}
+        self._mark = {"run": run, **_host(host)}
         self._chain: list[tuple[str, str]] = []
         """Path and digest of each record."""
         self._pending: tuple[str, str] | None = None
@@ -51,16 +50,15 @@ class Evidence:
         self._turn = threading.RLock()
 
     @classmethod
-    def open(cls, root: Path, redactor: Redactor, *, host: str, mark: Mapping[str, Any] | None = None) -> Evidence:
+    def open(cls, root: Path, redactor: Redactor, *, host: str) -> Evidence:
         """Start a run below `root`, which is made if missing; seal the runs that were cut off before.
 
-        `host` is live or rehearsal; `mark` holds further fields of every record. The caller holds the lock
-        that keeps a second run away.
+        `host` is live or rehearsal. The caller holds the lock that keeps a second run away.
         """
         writeonce.make_folder(root)
         unsealed = [run for run in recorded.runs(root) if not (root / "runs" / run / chain.SUMS).exists()]
         abandoned = tuple(run for run in unsealed if _abandon(root, run))
-        evidence = cls(root, redactor, host=host, run=_reserve(root), mark=mark or {})
+        evidence = cls(root, redactor, host=host, run=_reserve(root))
         evidence.abandoned = abandoned
         return evidence
 
@@ -85,32 +83,16 @@ class Evidence:
         self._settle()
         return self._chain[-1][1] if self._chain else chain.FIRST
 
-    def command(
-        self,
-        *,
-        step: int,
-        check: str,
-        label: str,
-        argv: Sequence[str],
-        cwd: str,
-        started: str,
-        ended: str,
-        seconds: float,
-        exit: int | None,
-        timed_out: bool,
-        stdout: bytes | str,
-        stderr: bytes | str,
-    ) -> tuple[str, str, str]:
-        """Record a command that ended, or could not start; returns the record's path and both redacted streams.
+    def command(self, *, step: int, check: str, label: str, cwd: str, ran: Ran) -> str:
+        """Record a command that ended, or could not start; returns the record's path.
 
-        The streams are returned whole; of one over the cap the record keeps head, tail, size and digest.
+        Of a stream over the cap the record keeps head, tail, size and digest.
         """
-        out, err = self._stream(stdout), self._stream(stderr)
-        ran = {"argv": list(argv), "cwd": cwd, "started": started, "ended": ended, "seconds": round(seconds, 3)}
-        ended_how = {"exit": exit, "timed_out": timed_out}
-        streams = {**chain.kept("stdout", out), **chain.kept("stderr", err)}
-        fields = {**self.redactor.value(ran), **ended_how, **streams}
-        return self._append("command", step, check, label, fields), out, err
+        about = {"argv": list(ran.argv), "cwd": cwd, "started": ran.started, "ended": ran.ended, "seconds": ran.seconds}
+        fields = {**self.redactor.value(about), "exit": ran.exit, "timed_out": ran.timed_out}
+        for name in ("stdout", "stderr"):
+            fields |= chain.kept(name, self.redactor.text(getattr(ran, name)))
+        return self._append("command", step, check, label, fields)
 
     def observation(self, *, step: int, check: str, label: str, source: str, observed: Any) -> str:
         """Record anything that was seen without a command; `observed` is made of JSON's types."""
@@ -139,9 +121,6 @@ class Evidence:
         self._sealed = True
         writeonce.point(self.root, "latest", f"runs/{self.run}")
         return seal
-
-    def _stream(self, output: bytes | str) -> str:
-        return self.redactor.text(output if isinstance(output, str) else output.decode("utf-8", "replace"))
 
     def _append(self, kind: str, step: int, check: str, label: str, fields: Mapping[str, Any]) -> str:
         with self._turn:

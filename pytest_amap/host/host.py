@@ -132,21 +132,7 @@ class Host:
             return self.evidence.observation(
                 step=step, check=check, label=label, source=seen.path, observed=plain(seen)
             )
-        record, _, _ = self.evidence.command(
-            step=step,
-            check=check,
-            label=label,
-            argv=seen.argv,
-            cwd=self.cwd,
-            started=seen.started,
-            ended=seen.ended,
-            seconds=seen.seconds,
-            exit=seen.exit,
-            timed_out=seen.timed_out,
-            stdout=seen.stdout,
-            stderr=seen.stderr,
-        )
-        return record
+        return self.evidence.command(step=step, check=check, label=label, cwd=self.cwd, ran=seen)
 
     def note(self, label: str, source: str, observed: Any) -> str:
         """Record anything else that was seen, and name the record."""

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from pytest_amap.commands import Commands
 from pytest_amap.evidence import writeonce
+from pytest_amap.evidence.recorded import EvidenceError
 from pytest_amap.evidence.redaction import Redactor
-from pytest_amap.evidence.store import Evidence, EvidenceError
+from pytest_amap.evidence.store import Evidence
 from pytest_amap.host import files, lock, survey
 from pytest_amap.host.host import Host
 from pytest_amap.host.lab import Lab

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_amap.evidence import chain, ctrf
-from pytest_amap.evidence.store import EvidenceError
+from pytest_amap.evidence.recorded import EvidenceError
 from pytest_amap.host.host import Place
 from pytest_amap.host.run import Run
 from pytest_amap.options import Options
