@@ -37,8 +37,7 @@ def encode(record: Mapping[str, Any]) -> bytes:
 
 def stamp(moment: datetime) -> str:
     """UTC as in every record: 2026-11-29T12:00:00.000Z."""
-    utc = moment.astimezone(UTC)
-    return utc.strftime("%Y-%m-%dT%H:%M:%S.") + f"{utc.microsecond // 1000:03d}Z"
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def run_id(moment: datetime, attempt: int = 1) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import stat
+from dataclasses import replace
 from datetime import UTC, datetime
 
+from pytest_amap.evidence import chain
 from pytest_amap.observations import Listing, Read, Stat
 
 LARGEST = 4 << 20
@@ -17,9 +18,9 @@ MOST_NAMES = 10_000
 
 
 def stamp(seconds: float) -> str:
-    """UTC, ISO 8601 with milliseconds and Z."""
+    """UTC, ISO 8601 with milliseconds and Z; "" for what is no time."""
     try:
-        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        return chain.stamp(datetime.fromtimestamp(seconds, UTC))
     except (ValueError, OverflowError, OSError):
         return ""
 
@@ -34,23 +35,18 @@ def read(path: str, cap: int = LARGEST) -> Read:
         return Read(path, None, "symlink" if getattr(error, "errno", 0) == errno.ELOOP else name_of(error))
     try:
         info = os.fstat(descriptor)
-        about = {
-            "mode": f"{stat.S_IMODE(info.st_mode):o}",
-            "uid": info.st_uid,
-            "gid": info.st_gid,
-            "size": info.st_size,
-            "mtime": stamp(info.st_mtime),
-        }
+        mode = f"{stat.S_IMODE(info.st_mode):o}"
+        seen = Read(path, None, None, mode, info.st_uid, info.st_gid, info.st_size, stamp(info.st_mtime))
         if not stat.S_ISREG(info.st_mode):
-            return Read(path, None, "not a regular file", **about)  # type: ignore[arg-type]
+            return replace(seen, problem="not a regular file")
         if info.st_size > cap:
-            return Read(path, None, "too large", **about)  # type: ignore[arg-type]
+            return replace(seen, problem="too large")
         data = b""
         while chunk := os.read(descriptor, 1 << 20):
             data += chunk
             if len(data) > cap:
-                return Read(path, None, "too large", **about)  # type: ignore[arg-type]
-        return Read(path, data.decode("utf-8", "replace"), None, **about)  # type: ignore[arg-type]
+                return replace(seen, problem="too large")
+        return replace(seen, text=data.decode("utf-8", "replace"))
     except OSError as error:
         return Read(path, None, name_of(error))
     finally:
@@ -92,7 +88,3 @@ def name_of(error: OSError | ValueError) -> str:
     """The errno's name; a path that no file can have, with a NUL or a lone surrogate in it, is EINVAL."""
     number = error.errno or 0 if isinstance(error, OSError) else errno.EINVAL
     return errno.errorcode.get(number, str(number))
-
-
-def sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()

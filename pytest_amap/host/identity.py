@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from kit import membership
+from pytest_amap.evidence import chain
 from pytest_amap.host import files
 from pytest_amap.host.lab import Lab
 
@@ -21,7 +22,7 @@ def recorded(lab: Lab) -> dict[str, str]:
 def router_config(lab: Lab) -> str:
     """The digest of the configuration the router is started with, or "" while there is none."""
     text = files.read(os.fspath(lab.home.router)).text
-    return files.sha256(text.encode()) if text is not None else ""
+    return chain.digest(text.encode()) if text is not None else ""
 
 
 def facts(lab: Lab) -> dict[str, str]:

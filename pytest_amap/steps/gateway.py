@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pytest_amap.checks import unknown_6
+from pytest_amap.evidence import chain
 from pytest_amap.failures import StepRefused
-from pytest_amap.host import files
 from pytest_amap.host.lab import Lab
 from pytest_amap.observations import Ran
 from pytest_amap.parsers import Unreadable, units
@@ -18,7 +18,7 @@ def posture(prerequisites: Lab) -> unknown_6.Seen:
     """Step 2: what files, the gateway, its listener and its sandboxes show. Never fails: unknown_6 judges it."""
     seen = unknown_6.collect(prerequisites)
     text = seen.files.toml.text
-    digest = f"sha256 {files.sha256(text.encode())}" if text is not None else f"not read ({seen.files.toml.problem})"
+    digest = f"sha256 {chain.digest(text.encode())}" if text is not None else f"not read ({seen.files.toml.problem})"
     prerequisites.run.facts["gateway_file"] = f"{digest}; {seen.files.how}"
     prerequisites.run.facts["gateway_service"] = service(seen.unit)
     return seen

@@ -11,6 +11,7 @@ import pytest
 
 from kit.commands import MAIN
 from pytest_amap.commands import Command, Planned
+from pytest_amap.evidence import chain
 from pytest_amap.failures import StepFailed
 from pytest_amap.host import files
 from pytest_amap.host.lab import Lab
@@ -74,7 +75,7 @@ def recipe(lab: Lab) -> str | Unreadable:
     read = files.read(os.fspath(lab.options.repository / "image" / "Dockerfile"))
     if read.text is None:
         return Unreadable(f"image/Dockerfile cannot be read ({read.problem}); restore it from the checkout")
-    return files.sha256(read.text.encode())
+    return chain.digest(read.text.encode())
 
 
 def labels(lab: Lab) -> dict[str, str]:

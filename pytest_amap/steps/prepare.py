@@ -16,8 +16,8 @@ from kit.home import PROFILE_ID
 from kit.names import RunAs
 from pytest_amap.checks import unknown_6
 from pytest_amap.commands import InProcess, Planned
+from pytest_amap.evidence import chain
 from pytest_amap.failures import StepFailed
-from pytest_amap.host import files
 from pytest_amap.host.lab import Lab
 from pytest_amap.observations import Ran
 from pytest_amap.parsers import Unreadable, cli, text
@@ -83,7 +83,7 @@ def prepared_host(gateway: unknown_6.Seen, lab: Lab) -> Lab:
         )
         write(lab, "prepared_host", "kit prepare", plan)
     manifest = next(item.wanted.content for item in plan.items if item.wanted.path == lab.home.payload_manifest)
-    lab.run.facts["payload"] = f"manifest sha256 {files.sha256(manifest or b'')}"
+    lab.run.facts["payload"] = f"manifest sha256 {chain.digest(manifest or b'')}"
     return lab
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from pytest_amap.commands import Command, Look, Planned
+from pytest_amap.evidence import chain
 from pytest_amap.failures import StepFailed, StepRefused
-from pytest_amap.host import files, identity, repairing
+from pytest_amap.host import identity, repairing
 from pytest_amap.host.lab import Lab
 from pytest_amap.parsers import Unreadable, spec_items, versions
 from pytest_amap.steps import checkouts, flags
@@ -127,6 +128,6 @@ def fleet_facts(lab: Lab) -> dict[str, str]:
     edges = "; ".join(f"{sender} may task {receiver}" for sender, receiver in fleet.task_edges)
     return {
         "workspace": fleet.workspace,
-        "fleet": f"{name}, sha256 {files.sha256(fleet.raw)}",
+        "fleet": f"{name}, sha256 {chain.digest(fleet.raw)}",
         "task_graph": f"members {', '.join(fleet.members)}; {edges}; nobody else may task anybody",
     }

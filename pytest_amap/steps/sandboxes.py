@@ -9,8 +9,9 @@ import pytest
 from kit import commands, membership
 from pytest_amap.checks import unknown_6
 from pytest_amap.commands import Command, Planned
+from pytest_amap.evidence import chain
 from pytest_amap.failures import StepFailed
-from pytest_amap.host import files, intents, sessions
+from pytest_amap.host import intents, sessions
 from pytest_amap.host.lab import Lab, Member
 from pytest_amap.observations import Ran
 from pytest_amap.parsers import Unreadable, cli, screen, text
@@ -160,7 +161,7 @@ def differences(lab: Lab, member: Member, announced: dict[str, object]) -> str:
 
 def made_from(lab: Lab, member: Member) -> dict[str, str]:
     """The image and the create command, by digest."""
-    command = files.sha256("\0".join(creation(lab, member).argv).encode())
+    command = chain.digest("\0".join(creation(lab, member).argv).encode())
     return {"image": lab.run.facts.get("image", ""), "command": command}
 
 
