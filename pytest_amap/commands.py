@@ -168,6 +168,11 @@ class Commands:
         words = ("ps", "-aq", "--no-trunc", "--filter", f"label={prefix}/sandbox-id={sandbox_id}")
         return self.runtime(*words, label="containers of the sandbox")
 
+    def context(self) -> Command:
+        """Which engine the runtime's command speaks to; DOCKER_HOST counts in it."""
+        words = ("context", "inspect", "--format", "{{.Name}} ({{.Endpoints.docker.Host}})")
+        return self.runtime(*words, label="container context")
+
     def inspect(self, *ids: str, label: str = "inspect containers") -> Command:
         return self.runtime("inspect", *ids, label=label)
 

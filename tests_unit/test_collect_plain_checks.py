@@ -73,7 +73,7 @@ def test_unknown_1_looks_at_both_sides(tmp_path: Path) -> None:
 
 
 def test_unknown_1_inspects_nothing_where_no_container_is_found(tmp_path: Path) -> None:
-    answers = {"containers of": said(), "beta lists": said(), "beta reads": said()}
+    answers = {"containers of": said(), "container context": said(), "beta lists": said(), "beta reads": said()}
     lab, host, task = notice_lab(tmp_path, answers)
     assert unknown_1.collect(lab.receiver, task).boxes.described == ()
     assert_as_planned(lab, host, unknown_1)
@@ -263,11 +263,19 @@ def test_a_lane_that_was_made_anew_on_the_host_is_another_directory(tmp_path: Pa
     assert "another directory stands at /opt/amap/lanes/inbox" in reason
 
 
-def test_no_container_is_inspected_where_none_is_found(tmp_path: Path) -> None:
+def test_a23_where_no_container_is_found_the_context_in_use_is_told(tmp_path: Path) -> None:
     lab, host = fenced_lab(tmp_path)
-    host.answers["containers of"] = said()
-    assert verdict(pass_criterion_3.judge(pass_criterion_3.collect(lab)))[0] is UNKNOWN
+    host.answers |= {
+        "containers of": said(),
+        "container context": said("rootless (unix:///run/user/1000/docker.sock)\n"),
+    }
+    seen = pass_criterion_3.collect(lab)
+    outcome, reason = verdict(pass_criterion_3.judge(seen))
+    assert outcome is UNKNOWN
+    assert "in the context rootless (unix:///run/user/1000/docker.sock)" in reason
     assert host.ran("inspect") == 0
+    assert_as_planned(lab, host, pass_criterion_3)
+    survives(seen)
 
 
 NODE = "/usr/local/bin/node"

@@ -19,21 +19,26 @@ MOST = 8
 
 @dataclass(frozen=True)
 class Boxes:
-    """`ids` listed the containers that bear the sandbox's id, and each of them was described."""
+    """`ids` listed the containers that bear the sandbox's id, and each of them was described; where there is none,
+    `context` told which engine was asked."""
 
     ids: Ran
     described: tuple[Ran, ...]
+    context: Ran | None = None
 
     @property
     def records(self) -> tuple[str, ...]:
-        return tuple(ran.record for ran in (self.ids, *self.described))
+        return tuple(ran.record for ran in (self.ids, *self.described, self.context) if ran is not None)
 
     def workloads(self, sandbox_id: str, label_prefix: str) -> tuple[containers.Container, ...] | Unreadable:
         """Those that run the sandbox's programs; one description that cannot be read leaves it open which they are."""
         if not self.ids.ok:
             return Unreadable(self.ids.said)
         if not self.described:
-            return Unreadable("no container bears this sandbox's id (is another container context in use?)")
+            asked = f" in the context {self.context.said}" if self.context and self.context.ok else ""
+            return Unreadable(
+                f"no container bears this sandbox's id{asked}; is another container context the gateway's?"
+            )
         if len(named := set(self.ids.stdout.split())) != len(self.described):
             return Unreadable(
                 f"{len(named)} containers bear this sandbox's id, and {len(self.described)} were described"
@@ -52,9 +57,11 @@ class Boxes:
 def planned(lab: Lab, member: Member) -> Iterator[Planned]:
     yield lab.commands.containers_of(member.id or f"<id of {member.name}>", lab.options.label_prefix)
     yield lab.commands.inspect("<container>").only("for each of them")
+    yield lab.commands.context().only("where there is none")
 
 
 def collect(lab: Lab, member: Member) -> Boxes:
     ids = lab.host.run(lab.commands.containers_of(member.id, lab.options.label_prefix))
     found = dict.fromkeys(ids.stdout.split()) if ids.ok else {}
-    return Boxes(ids, tuple(lab.host.run(lab.commands.inspect(one)) for one in list(found)[:MOST]))
+    described = tuple(lab.host.run(lab.commands.inspect(one)) for one in list(found)[:MOST])
+    return Boxes(ids, described, lab.host.run(lab.commands.context()) if ids.ok and not found else None)
