@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from kit import jsontext
-from kit.errors import Refused
+from kit.errors import Refused, shown
 
 PINS = Path(__file__).with_name("siblings.json")
 SHORT = 12
@@ -19,6 +19,7 @@ OFF = "not at the pin"
 """How the words for a checkout at another commit begin."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+_URL = re.compile(r"https://[A-Za-z0-9.-]+(?::[0-9]+)?/[A-Za-z0-9._~/-]+")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
@@ -118,9 +119,9 @@ def _pin(entry: object, where: str) -> Pin:
     fields = jsontext.check_keys(entry, ("name", "url", "commit"), where)
     name, url, commit = fields["name"], fields["url"], fields["commit"]
     if not isinstance(name, str) or _NAME.fullmatch(name) is None:
-        raise Refused(f"{where}: name is {name!r}: write a-z, 0-9 and hyphens")
-    if not isinstance(url, str) or not url.startswith("https://"):
-        raise Refused(f"{where}: url is {url!r}: write an https:// address")
+        raise Refused(f"{where}: name is {shown(name)}: write a-z, 0-9 and hyphens")
+    if not isinstance(url, str) or _URL.fullmatch(url) is None:  # not shown: it may hold a password
+        raise Refused(f"{where}: url must be https://HOST/PATH alone, without user, password or query: write it so")
     if commit is not None and (not isinstance(commit, str) or _COMMIT.fullmatch(commit) is None):
-        raise Refused(f"{where}: commit is {commit!r}: write 40 lower-case hexadecimal digits, or null")
+        raise Refused(f"{where}: commit is {shown(commit)}: write 40 lower-case hexadecimal digits, or null")
     return Pin(name, url, commit)

@@ -15,6 +15,7 @@ from checkouts_bench import NAME, SPEC, Bench, git
 from kit import siblings
 from kit.siblings import Pin
 from pytest_amap.cli import siblings as cli_siblings
+from pytest_amap.host import process
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git on PATH")
 
@@ -197,6 +198,20 @@ def test_no_network_or_a_password_that_is_wanted_is_one_sentence(
     assert (code, len(err.splitlines()), asked.exists()) == (1, 1, False)
     assert ("terminal prompts disabled" if network else "unable to access") in err
     assert err.endswith("; mend that and run it again\n")
+
+
+def test_what_git_complains_of_shows_no_password(bench: Bench) -> None:
+    """It names an address whole where a server without a git of its own lacks an object."""
+    text = b"Unable to find 1234 under\nhttps://me:se@cret@h.example/owner/n"
+    done = process.Finished(128, b"", text, False, 0.0)
+    assert cli_siblings.said(done) == ": Unable to find 1234 under https://h.example/owner/n"
+
+
+def test_an_odd_name_is_shown_in_one_line(bench: Bench, tmp_path: Path) -> None:
+    bench.patch.setenv("AMAP_ROUTER_REPO", f"{tmp_path}/a\nb\x1b[2J")
+    code, out, _ = bench.run()
+    assert (code, len(out)) == (0, 3)
+    assert f"{tmp_path}/a\\nb\\x1b[2J" in out[0]
 
 
 def test_without_git_nothing_is_said_about_the_directories(bench: Bench, tmp_path: Path) -> None:

@@ -94,6 +94,10 @@ def the_same_name_at_another_host(bench: Bench) -> None:
     git(bench.clone(SPEC), "remote", "set-url", "origin", "https://me:secret@evil.example/owner/amap-spec")
 
 
+def a_mistyped_origin(bench: Bench) -> None:
+    git(bench.clone(SPEC), "remote", "set-url", "origin", "https:/me:secret@h.example/owner/amap-spec")
+
+
 def no_origin(bench: Bench) -> None:
     git(bench.clone(SPEC), "remote", "remove", "origin")
 
@@ -126,6 +130,7 @@ def commits_that_no_branch_holds(bench: Bench) -> None:
         (a_bare_repository, "no git checkout of its own"),
         (another_origin, "another origin"),
         (the_same_name_at_another_host, "another origin (evil.example/owner/amap-spec)"),
+        (a_mistyped_origin, "another origin (h.example/owner/amap-spec)"),
         (no_origin, "another origin (none)"),
         (a_clone_that_was_cut_off, "no commit checked out"),
         (a_filter_of_its_own, "filter.f.clean"),

@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from kit import siblings
-from kit.errors import Refused
+from kit.errors import Refused, one_line
 from kit.siblings import KINDS, Pin
 from pytest_amap.cli.main import checkout
 from pytest_amap.host import git, process
@@ -67,9 +67,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise Refused("git is not on PATH: install it")
         places = [look(name, pin) for name, pin in siblings.load_pins().items()]
         for place in places:
-            print(bring(place) if apply else place.told(), flush=True)
+            print(one_line(bring(place) if apply else place.told()), flush=True)
     except Refused as reason:
-        print(f"amap siblings: {reason}", file=sys.stderr)
+        print(f"amap siblings: {one_line(str(reason))}", file=sys.stderr)
         return 1
     if not apply:
         print("Nothing was changed; --apply does it.")
@@ -100,7 +100,8 @@ def look(name: str, pin: Pin) -> Place:
         raise Refused(f"{path} names programs in its own git configuration ({', '.join(started)}): {otherwise}")
     origin = repository(text(run(path, "remote", "get-url", "origin").stdout))
     if not origin or origin != repository(text(run(path.parent, "ls-remote", "--get-url", pin.url).stdout)):
-        raise Refused(f"{path} has another origin ({'/'.join(origin) or 'none'}), expected {pin.url}: {otherwise}")
+        seen = "/".join(origin).rpartition("@")[2] or "none"  # a mistyped address has its password in the path
+        raise Refused(f"{path} has another origin ({seen}), expected {pin.url}: {otherwise}")
     changes = run(path, *git.CHANGES)
     if changes.exit != 0 or changes.stdout.strip():
         raise Refused(f"{path} has local changes{said(changes)}; commit them elsewhere or remove them")
@@ -199,8 +200,8 @@ def run(path: Path, *words: str) -> process.Finished:
 
 
 def said(done: process.Finished) -> str:
-    """What git complained of, behind a colon and in one line."""
-    words = " ".join(text(done.stderr).split())[:300]
+    """What git complained of, behind a colon and in one line; it shows an address with the password in it."""
+    words = re.sub(r"(?<=://)\S*@", "", " ".join(text(done.stderr).split()))[:300]
     return f": {words}" if words else ""
 
 
