@@ -24,6 +24,7 @@ from pytest_amap.session import (
     rehearse,
     selection,
     settings,
+    skipped_files,
 )
 from pytest_amap.session.interrupts import Interrupts
 from pytest_amap.verdicts import PASS, exit_code
@@ -40,6 +41,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     page_plugin.settings(parser, pluginmanager)
     pluginmanager.register(rehearse, rehearse.__name__)
     pluginmanager.register(check, check.__name__)
+    pluginmanager.register(skipped_files, skipped_files.__name__)
 
 
 def pytest_plugin_registered(plugin_name: str, manager: pytest.PytestPluginManager) -> None:

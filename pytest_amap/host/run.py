@@ -68,11 +68,11 @@ class Run:
         self.steps[name] = StepResult(number, name, outcome, reason, round(seconds, 3))
 
     def settle(self, check: str, parts: Sequence[Part]) -> tuple[Outcome, str]:
-        """Settle a check, once; a second time spoils it."""
+        """Settle a check, once; a second time spoils it, and takes no FAIL back."""
         if check in self.settled:
             self.spoiled.setdefault(check, "settled more than once")
-        self.settled[check] = tuple(parts)
-        outcome, reason = verdict(parts)
+        self.settled[check] = (*self.settled.get(check, ()), *parts)
+        outcome, reason = verdict(self.settled[check])
         spoiled = outcome is not FAIL and check in self.spoiled
         return (UNKNOWN, self.spoiled[check]) if spoiled else (outcome, reason)
 
@@ -83,6 +83,8 @@ class Run:
         if outcome is not FAIL:
             if check in self.spoiled:
                 outcome, reason = UNKNOWN, self.spoiled[check]
+            elif self.selected.count(check) > 1:
+                outcome, reason = UNKNOWN, "collected more than once, where each check is asked once a run"
             elif check not in self.ended:
                 outcome, reason = UNKNOWN, "did not run to its end"
             elif check not in self.settled:

@@ -10,14 +10,16 @@ from pytest_amap.session import selection
 from pytest_amap.session.live import CHECK_STEP
 from pytest_amap.verdicts import PASS, UNKNOWN, Outcome, verdict
 
+STRICT = "[XPASS(strict)]"
+"""How pytest's report of a strict xfail that passed begins."""
 reports_key = pytest.StashKey[list[pytest.TestReport]]()
 
 
 def note(run: Run, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
     """What setup, call or teardown of a check means for its verdict."""
     check = selection.check_id(item, run.suite)
-    if report.when == "teardown" and report.failed:
-        run.step(CHECK_STEP, "cleanup", "failed", error_text(call))
+    if report.when == "teardown" and (report.failed or raised(call)):
+        run.step(CHECK_STEP, "cleanup", "failed", why(call, report))
     if not check:
         return
     spoil(run, check, item, call, report)
@@ -27,16 +29,20 @@ def note(run: Run, item: pytest.Item, call: pytest.CallInfo[None], report: pytes
 
 
 def spoil(run: Run, check: str, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
-    """Whatever else than a settled check ended its test makes it UNKNOWN, with its reason."""
-    concluded = call.excinfo is not None and call.excinfo.value is run.concluded.get(check)
-    if hasattr(report, "wasxfail") or (report.failed and call.excinfo is None):
+    """Whatever else than a settled check ended its test makes it UNKNOWN, with its reason.
+
+    What was raised counts and not the report alone, which any other plugin may have made a pass of.
+    """
+    if hasattr(report, "wasxfail") or str(report.longrepr).startswith(STRICT):
         run.spoiled.setdefault(check, "xfail proves nothing")
-    elif report.skipped and not concluded:
-        run.spoiled.setdefault(check, dependency_reason(run, item, skip_reason(report)))
-    elif report.failed and not concluded:
-        run.spoiled.setdefault(check, error_text(call))
+    elif call.excinfo is not None and call.excinfo.value is run.concluded.get(check):
+        return
+    elif raised(call) or report.failed:
+        run.spoiled.setdefault(check, why(call, report))
         if report.when == "setup" and not run.steps_failed:
-            run.step(CHECK_STEP, "cleanup", "failed", f"setup of {check}: {error_text(call)}")
+            run.step(CHECK_STEP, "cleanup", "failed", f"setup of {check}: {why(call, report)}")
+    elif call.excinfo is not None or report.skipped:
+        run.spoiled.setdefault(check, dependency_reason(run, item, why(call, report)))
 
 
 def tell(run: Run, check: str, item: pytest.Item, report: pytest.TestReport) -> None:
@@ -66,15 +72,20 @@ def shown(run: Run, check: str, report: pytest.TestReport) -> Outcome | None:
     return None
 
 
-def error_text(call: pytest.CallInfo[None]) -> str:
-    assert call.excinfo is not None
-    text = getattr(call.excinfo.value, "brief", "") or str(call.excinfo.value)
-    return text if isinstance(call.excinfo.value, pytest.fail.Exception) else f"{call.excinfo.typename}: {text}"
+def raised(call: pytest.CallInfo[None]) -> bool:
+    """Whether it ended by anything but a skip."""
+    return call.excinfo is not None and not isinstance(call.excinfo.value, pytest.skip.Exception)
 
 
-def skip_reason(report: pytest.TestReport) -> str:
-    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
-    return reason.removeprefix("Skipped: ")
+def why(call: pytest.CallInfo[None], report: pytest.TestReport) -> str:
+    """The words of what was raised; where nothing was, another plugin made the report what it is."""
+    if call.excinfo is None:
+        return f"reported as {report.outcome} by another plugin: {report.longrepr}"
+    error = call.excinfo.value
+    text = getattr(error, "brief", "") or str(error)
+    if isinstance(error, pytest.skip.Exception):
+        return text or "skipped without a reason"
+    return text if isinstance(error, pytest.fail.Exception) else f"{call.excinfo.typename}: {text}"
 
 
 def dependency_reason(run: Run, item: pytest.Item, reason: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,12 @@ def check_id(item: pytest.Item, suite: Suite) -> str:
     """The catalogue's id of a live check, or ""."""
     name = str(getattr(item, "originalname", None) or item.name).removeprefix("test_")
     return name if name in suite.ids and "tests_live" in item.path.parts else ""
+
+
+def check_of(file: Path, suite: Suite) -> str:
+    """The catalogue's id of the check that a file is named for, or ""."""
+    name = file.stem.removeprefix("test_")
+    return name if name in suite.ids and "tests_live" in file.parts else ""
 
 
 def is_step_test(item: pytest.Item) -> bool:
