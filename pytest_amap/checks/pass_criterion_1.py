@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from kit.home import Home
 from pytest_amap import instants
@@ -19,14 +18,12 @@ from pytest_amap.checks import validator
 from pytest_amap.checks.validator import Answer, Checked, Document
 from pytest_amap.commands import Look, Planned
 from pytest_amap.delegations import Delegation
+from pytest_amap.host.lab import Lab
 from pytest_amap.judging import decided, listed, unknown
 from pytest_amap.observations import Listing, Ran
 from pytest_amap.parsers import Unreadable
 from pytest_amap.results import Declared
 from pytest_amap.verdicts import Part
-
-if TYPE_CHECKING:
-    from pytest_amap.host.lab import Lab
 
 CLASSES = ("directory-", "roster-", "notice-", "request-", "result-", "identity-", "message-", "peer-")
 """The classes of contract 3.1 (facts: amap.md 1.3). A spec may know fewer, or more."""

@@ -10,25 +10,20 @@ import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from pytest_amap import probes
 from pytest_amap.checks import request_answers
+from pytest_amap.checks.receiver_answers import DELIVERED, as_of_now, story
 from pytest_amap.commands import Command, Look, Planned
 from pytest_amap.delegations import Delegation, placements_of, text_of
 from pytest_amap.host import delegating, sessions
-from pytest_amap.host.lab import SANDBOX_HOME
+from pytest_amap.host.lab import SANDBOX_HOME, Lab, Member
 from pytest_amap.judging import decided, unknown
 from pytest_amap.observations import Ran, Read
 from pytest_amap.parsers import Unreadable, audit, documents, lister, screen
-from pytest_amap.parsers.audit import OutcomeEvent
 from pytest_amap.verdicts import FAIL, Part
 
-if TYPE_CHECKING:
-    from pytest_amap.host.lab import Lab, Member
-
 ACCEPTED, ROUTED = "accepted", "peer_routed"
-DELIVERED = "delivered"
 API_ERROR = "API Error"
 DENIED_KEY = re.compile(r"\b40[13]\b|authentication|api key", re.IGNORECASE)
 
@@ -78,11 +73,7 @@ def collect(lab: Lab, delegation: Delegation) -> Seen:
     if task.request:
         result = delegating.private_result(lab, task.sender, task.request)
         task = replace(task, result=host.read(os.fspath(result), "router's private result"))
-    task = replace(
-        task,
-        receiver_audit=host.read(os.fspath(delegating.audit_log(lab, task.receiver)), "the receiver's outcomes"),
-        sender_audit=host.read(os.fspath(delegating.audit_log(lab, task.sender)), "the reply"),
-    )
+    task = as_of_now(lab, task)
     if answer := task.answer():
         notice = delegating.notice_file(lab, task.sender, answer.notice_id)
         task = replace(task, reply=answer.notice_id, reply_notice=host.read(os.fspath(notice), "the reply's notice"))
@@ -164,10 +155,6 @@ def pending(seen: Seen, name: str, want: str, said: str) -> Part:
     return decided(name, False, want, f"{said}, and nothing after it; no reply", *records)
 
 
-def story(history: Iterable[OutcomeEvent]) -> str:
-    return ", then ".join(f"{one.outcome} ({one.detail})" if one.detail else one.outcome for one in history)
-
-
 def resolved(seen: Seen) -> Part:
     """The body stands where the receiver's read tool takes it from."""
     task = seen.delegation
@@ -239,17 +226,13 @@ def routed(task: Delegation) -> Part:
 def one_session(member: str, ran: Ran) -> Part:
     """What the daemon's own lister finds; between two it refuses to guess."""
     name, want = f"the lister in {member} finds one session", "exactly one, with its socket and key"
-    found = probes.answer(ran)
+    found = sessions.sessions(ran)
     if isinstance(found, Unreadable):
         return unknown(name, want, found, ran.record)
-    shown = found.get("rows")
-    if found.get("main") is None or not isinstance(shown, list):
+    if found.main is None:
         return unknown(name, want, "no main process was found, so the lister could not be asked", ran.record)
-    rows = lister.rows("\n".join(map(str, shown)))
-    if isinstance(rows, Unreadable):
-        return unknown(name, want, rows, ran.record)
-    holds = len(rows) == 1 and rows[0].ready
-    return decided(name, holds, want, f"{len(rows)}: {'; '.join(map(session, rows)) or 'no row'}", ran.record)
+    said = f"{len(found.rows)}: {'; '.join(map(session, found.rows)) or 'no row'}"
+    return decided(name, sessions.ready(ran) is not None, want, said, ran.record)
 
 
 def session(row: lister.Row) -> str:

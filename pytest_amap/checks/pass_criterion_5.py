@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_amap.checks import request_answers
 from pytest_amap.checks.recipient_lanes import LANES, fresh, listings, notice_of, notices, subject_of
@@ -18,14 +18,12 @@ from pytest_amap.checks.request_answers import cut
 from pytest_amap.commands import Command, Look, Planned
 from pytest_amap.delegations import Delegation
 from pytest_amap.host import delegating
+from pytest_amap.host.lab import Lab
 from pytest_amap.judging import decided, listed, only_beside, unknown
 from pytest_amap.observations import Listing, Ran, Read
 from pytest_amap.parsers import Unreadable, audit, documents, router_log
 from pytest_amap.parsers.audit import Placement
 from pytest_amap.verdicts import Part
-
-if TYPE_CHECKING:
-    from pytest_amap.host.lab import Lab
 
 HELD, UNGRANTED = "queued_for_human", "recipient_not_allowlisted"
 AS_REPLY = frozenset({"unresolved_reply", "peer_reply_window_expired"})

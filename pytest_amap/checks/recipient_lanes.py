@@ -5,13 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from pytest_amap.host.lab import Lab
 from pytest_amap.observations import Listing, Read
 from pytest_amap.parsers import Unreadable, documents
-
-if TYPE_CHECKING:
-    from pytest_amap.host.lab import Lab
 
 NOTICE = re.compile(r"notice-([A-Za-z0-9_-]{1,64})\.json")
 LANES = ("peer", "inbox")

@@ -5,21 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pytest_amap import instants, probes
 from pytest_amap.checks import boxes
 from pytest_amap.commands import Command, Look, Planned
 from pytest_amap.delegations import Delegation
+from pytest_amap.host import delegating
+from pytest_amap.host.lab import PEER, Lab, Member
 from pytest_amap.judging import decided, listed, unknown
 from pytest_amap.observations import Ran, Read
 from pytest_amap.parsers import Unreadable
 from pytest_amap.verdicts import Part
 
-if TYPE_CHECKING:
-    from pytest_amap.host.lab import Lab, Member
-
-NOTICES = "/opt/amap/lanes/peer/notices"
+NOTICES = f"{PEER}/notices"
 MOST_NAMES = 2000
 """As many as the probe names."""
 
@@ -37,13 +35,13 @@ class Seen:
 
 def plan(lab: Lab) -> Iterable[Planned]:
     member = lab.receiver
-    yield Look(os.fspath(place(lab, "<notice>")), "the notice on the host")
+    yield Look(place(lab, "<notice>"), "the notice on the host")
     yield from inside(member, "<notice>")
     yield from boxes.planned(lab, member)
 
 
 def place(lab: Lab, notice: str) -> str:
-    return os.fspath(lab.home.lane(lab.receiver.name, "peer") / "notices" / f"notice-{notice}.json")
+    return os.fspath(delegating.notice_file(lab, lab.receiver.name, notice))
 
 
 def inside(member: Member, notice: str) -> tuple[Command, Command]:

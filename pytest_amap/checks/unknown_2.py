@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pytest_amap.checks.standing import recorded
 from pytest_amap.checks.writing import Attempt, attempt, control_part, elsewhere, planned
 from pytest_amap.commands import Planned
+from pytest_amap.host.lab import Lab, Member
 from pytest_amap.judging import decided, only_beside, unknown
 from pytest_amap.observations import Ran
 from pytest_amap.parsers import Unreadable
 from pytest_amap.verdicts import Part
-
-if TYPE_CHECKING:
-    from pytest_amap.host.lab import Lab, Member
 
 
 @dataclass(frozen=True)

@@ -6,22 +6,18 @@ import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pytest_amap import probes
 from pytest_amap.checks.standing import recorded
 from pytest_amap.commands import Command, Look, Planned
 from pytest_amap.delegations import Delegation
-from pytest_amap.host.delegating import ROUTER
+from pytest_amap.host import delegating
+from pytest_amap.host.lab import PEER, Lab, Member
 from pytest_amap.judging import decided, unknown
 from pytest_amap.observations import Ran, Read, Stat
 from pytest_amap.parsers import Unreadable, documents, policy
 from pytest_amap.verdicts import Part
 
-if TYPE_CHECKING:
-    from pytest_amap.host.lab import Lab, Member
-
-PEER = "/opt/amap/lanes/peer"
 DENIALS = ("EACCES", "EPERM")
 
 
@@ -58,12 +54,12 @@ def plan(lab: Lab) -> Iterable[Planned]:
 
 def lanes_to_look_at(lab: Lab, notice: str) -> tuple[str, ...]:
     outbox = lab.home.lane(lab.sender.name, "outbox")
-    notices = lab.home.lane(lab.receiver.name, "peer") / "notices"
-    return os.fspath(outbox), os.fspath(notices), os.fspath(notices / f"notice-{notice}.json")
+    file = delegating.notice_file(lab, lab.receiver.name, notice)
+    return os.fspath(outbox), os.fspath(file.parent), os.fspath(file)
 
 
 def router_user(lab: Lab) -> Command:
-    return lab.commands.runtime("inspect", "--format", "{{.Config.User}}", ROUTER, label="the router's user")
+    return lab.commands.runtime("inspect", "--format", "{{.Config.User}}", delegating.ROUTER, label="the router's user")
 
 
 def reads(member: Member, notice: str) -> tuple[Command, Command]:
@@ -158,7 +154,7 @@ def ids_part(seen: Seen, member: str, ran: Ran) -> Part:
 def notice_part(seen: Seen) -> Part:
     """The router writes notices 0600: only their owner can read one."""
     name, expected = f"{seen.delegation.receiver} reads the notice as its own, 0600", f"{want(seen)} 600, read"
-    answer = readable(seen.notice)
+    answer = probes.answer(seen.notice)
     if isinstance(answer, Unreadable):
         return unknown(name, expected, answer, seen.notice.record)
     errno = answer.get("errno")
@@ -180,7 +176,7 @@ def is_of_this_notice(seen: Seen, text: object) -> bool:
 
 def message_part(seen: Seen) -> Part:
     name, expected = f"{seen.delegation.receiver} reads the delivered message", "the JSON document of this notice"
-    answer = readable(seen.message)
+    answer = probes.answer(seen.message)
     if isinstance(answer, Unreadable):
         return unknown(name, expected, answer, seen.message.record)
     errno = answer.get("errno")
@@ -190,8 +186,3 @@ def message_part(seen: Seen) -> Part:
         return unknown(name, expected, f"it could not be looked at ({errno or 'no text'})", seen.message.record)
     holds = is_of_this_notice(seen, answer.get("text"))
     return decided(name, holds, expected, "it" if holds else "another text", seen.message.record)
-
-
-def readable(ran: Ran) -> dict[str, object] | Unreadable:
-    answer = probes.answer(ran)
-    return answer if isinstance(answer, Unreadable) else dict(answer)

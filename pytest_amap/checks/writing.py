@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pytest_amap import probes
 from pytest_amap.commands import Command, Look, Planned
 from pytest_amap.host import files
+from pytest_amap.host.lab import INBOX, OUTBOX, Member
 from pytest_amap.judging import unknown
 from pytest_amap.observations import Ran, Stat
 from pytest_amap.parsers import Unreadable
 from pytest_amap.verdicts import PASS, Part
-
-if TYPE_CHECKING:
-    from pytest_amap.host.lab import Member
-
-INBOX, OUTBOX = "/opt/amap/lanes/inbox", "/opt/amap/lanes/outbox"
 
 
 @dataclass(frozen=True)

@@ -30,11 +30,12 @@ def sessions(ran: Ran) -> Sessions | Unreadable:
     found = probes.answer(ran)
     if isinstance(found, Unreadable):
         return found
-    rows = lister.rows("".join(f"{row}\n" for row in found.get("rows") or ()))
+    main, since, listed = found.get("main"), found.get("since"), found.get("rows")
+    if not isinstance(listed, list):
+        return Unreadable("the lister's answer has no rows")
+    rows = lister.rows("\n".join(map(str, listed)))
     if isinstance(rows, Unreadable):
         return rows
-    main = found.get("main")
-    since = found.get("since")
     return Sessions(main if isinstance(main, int) else None, rows, since if isinstance(since, str) else "")
 
 
@@ -49,9 +50,7 @@ def went_on(before: Ran, after: Ran) -> bool | None:
 def ready(ran: Ran) -> Sessions | None:
     """Exactly one session, with a socket and a key: what the delivery daemon needs."""
     found = sessions(ran)
-    if isinstance(found, Unreadable) or len(found.rows) != 1:
-        return None
-    return found if found.rows[0].socket and found.rows[0].key else None
+    return found if isinstance(found, Sessions) and len(found.rows) == 1 and found.rows[0].ready else None
 
 
 def live(ran: Ran) -> cli.Sandbox | Unreadable:
