@@ -108,8 +108,8 @@ def test_a_build_that_fails_stops_with_its_last_lines_and_takes_no_older_image(t
 
 
 COMMAND = 'set -eu;     if [ "$exact" = no ]; then exit 1; fi;     npm install -g'
-CLASSIC = f"""The command '/bin/sh -c {COMMAND}' returned a non-zero code: 1
-Step 8/11 : RUN {COMMAND}
+DEPRECATED = "DEPRECATED: The legacy builder is deprecated\n            Install the buildx component\n\n"
+CLASSIC = f"""Step 8/11 : RUN {COMMAND}
  ---> Running in f09c5fdeec66
 \x1b[91mnpm error code ETARGET
 \x1b[0m\x1b[91mnpm could not install it
@@ -136,16 +136,26 @@ failed to solve: failed to do request: no such host
 
 
 @pytest.mark.parametrize(
-    ("output", "said"),
+    ("stdout", "stderr", "said"),
     [
-        (CLASSIC, "---> Running in f09c5fdeec66 / npm error code ETARGET / npm could not install it"),
-        (BUILDKIT, "npm error code ETARGET / npm could not install it"),
-        (NO_BASE, "failed to do request: no such host"),
+        (
+            CLASSIC,
+            f"{DEPRECATED}The command returned a non-zero code: 1\n",
+            "The command returned a non-zero code: 1 / npm error code ETARGET / npm could not install it",
+        ),
+        (
+            CLASSIC.split("\x1b")[0],
+            f"{DEPRECATED}manifest unknown\n",
+            f"manifest unknown / Step 8/11 : RUN {COMMAND} / ---> Running in f09c5fdeec66",
+        ),
+        ("", BUILDKIT, "npm error code ETARGET / npm could not install it"),
+        ("", NO_BASE, "failed to do request: no such host"),
+        ("one\ntwo\n", "", "one / two"),
     ],
-    ids=["classic", "BuildKit", "no base image"],
+    ids=["classic", "classic, its own error", "BuildKit", "no base image", "stdout alone"],
 )
-def test_a_failed_build_is_told_in_the_failing_commands_own_words(output: str, said: str) -> None:
-    assert image.last_lines(Ran((), 1, "", output, AT, AT)) == said
+def test_a_failed_build_is_told_in_the_failing_commands_own_words(stdout: str, stderr: str, said: str) -> None:
+    assert image.last_lines(Ran((), 1, stdout, stderr, AT, AT)) == said
 
 
 def test_a_build_without_an_end_says_so(tmp_path: Path) -> None:

@@ -139,10 +139,12 @@ def image_labels(image: dict[str, Any]) -> dict[str, str]:
 
 
 def last_lines(ran: Ran) -> str:
+    """The end of both streams: Docker's classic builder shows its steps on stdout and its own error on stderr."""
     if ran.timed_out:
         return "no end within its deadline"
-    lines = builds.said_at_the_end(ran.stderr + ran.stdout)
-    return " / ".join(lines[-3:])[:500] or f"exit {ran.exit}"
+    own, steps = (builds.said_at_the_end(stream) for stream in (ran.stderr, ran.stdout))
+    lines = [*own[-1:], *steps[-2:]] if own and steps else [*own, *steps][-3:]
+    return " / ".join(line[:200] for line in lines) or f"exit {ran.exit}"
 
 
 def measure(lab: Lab, found: Ran) -> None:
