@@ -81,6 +81,7 @@ def test_a05_a08_a48_what_a_child_gets_of_the_callers_environment() -> None:
     ambient = {
         "FORCE_COLOR": "1",
         "CLICOLOR_FORCE": "1",
+        "RUST_LOG": "debug",
         "LANG": "de_DE.UTF-8",
         "LC_ALL": "de_DE.UTF-8",
         "OPENSHELL_GATEWAY": "other",

@@ -139,7 +139,10 @@ def content(stream: IO[bytes]) -> bytes:
     return head + f"\n[{size - LARGEST} bytes not read]\n".encode() + stream.read()
 
 
-DROPPED = ("FORCE_COLOR", "CLICOLOR_FORCE", "CLICOLOR", "PY_COLORS", "CLAUDE_CODE_MESSAGING_TOKEN", "ANTHROPIC_API_KEY")
+DROPPED = (
+    *("FORCE_COLOR", "CLICOLOR_FORCE", "CLICOLOR", "PY_COLORS", "CLAUDE_CODE_MESSAGING_TOKEN", "ANTHROPIC_API_KEY"),
+    "RUST_LOG",  # a log of openshell's own would stand on stdout, amid the JSON
+)
 MOVING = (
     "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY",
     "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_SHALLOW_FILE", "GIT_CONFIG",
