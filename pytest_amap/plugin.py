@@ -161,6 +161,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     run = item.config.stash.get(run_key, None)
     if run is not None:
         live.skip_after_failure(run, item)
+        live.skip_without_premise(run, item)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -24,12 +24,13 @@ def bench(pytester: pytest.Pytester) -> Bench:
         (FAILS, "UNKNOWN", "not judged: unknown_2 is FAIL"),
         (IS_UNKNOWN, "UNKNOWN", "not judged: unknown_2 is UNKNOWN"),
         ("raise ValueError('bug')", "UNKNOWN", "not judged: unknown_2 is UNKNOWN"),
+        (f"request.applymarker(pytest.mark.xfail)\n{PASSES}", "UNKNOWN", "not judged: unknown_2 is UNKNOWN"),
     ],
 )
 def test_a_check_whose_premise_is_not_pass_is_unknown_and_names_it(
     bench: Bench, premise: str, outcome: str, reason: str
 ) -> None:
-    bench.check("unknown_2", premise)
+    bench.check("unknown_2", premise, "sandboxes, request")
     bench.check("unknown_3", PASSES, mark=DEPENDS)
     assert bench.run("--apply").ret == (0 if outcome == "PASS" else 3)
     assert bench.outcomes()["unknown_3"] == outcome

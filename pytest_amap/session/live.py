@@ -183,6 +183,14 @@ def skip_after_failure(run: Run, item: pytest.Item) -> None:
             pytest.skip(f"step {step.number} ({step.fixture}) {result.outcome}: {reason}")
 
 
+def skip_without_premise(run: Run, item: pytest.Item) -> None:
+    """Not judged beside a premise that is no PASS; to pytest-dependency an xpass is one, and its words name no outcome."""
+    own = item.get_closest_marker("dependency")
+    for premise in own.kwargs.get("depends", ()) if own and selection.check_id(item, run.suite) else ():
+        if (outcome := run.result_of(premise).outcome) is not PASS:
+            pytest.skip(f"not judged: {premise} is {outcome}")
+
+
 def header(config: pytest.Config) -> list[str]:
     """What this session will do and where; runs no command."""
     chosen = config.stash.get(options_key, None)

@@ -22,13 +22,13 @@ def note(run: Run, item: pytest.Item, call: pytest.CallInfo[None], report: pytes
         run.step(CHECK_STEP, "cleanup", "failed", why(call, report))
     if not check:
         return
-    spoil(run, check, item, call, report)
+    spoil(run, check, call, report)
     if report.when == "teardown":
         run.ended.add(check)
     tell(run, check, item, report)
 
 
-def spoil(run: Run, check: str, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
+def spoil(run: Run, check: str, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
     """Whatever else than a settled check ended its test makes it UNKNOWN, with its reason.
 
     What was raised counts and not the report alone, which any other plugin may have made a pass of.
@@ -42,7 +42,7 @@ def spoil(run: Run, check: str, item: pytest.Item, call: pytest.CallInfo[None], 
         if report.when == "setup" and not run.steps_failed:
             run.step(CHECK_STEP, "cleanup", "failed", f"setup of {check}: {why(call, report)}")
     elif call.excinfo is not None or report.skipped:
-        run.spoiled.setdefault(check, dependency_reason(run, item, why(call, report)))
+        run.spoiled.setdefault(check, why(call, report))
 
 
 def tell(run: Run, check: str, item: pytest.Item, report: pytest.TestReport) -> None:
@@ -86,12 +86,3 @@ def why(call: pytest.CallInfo[None], report: pytest.TestReport) -> str:
     if isinstance(error, pytest.skip.Exception):
         return text or "skipped without a reason"
     return text if isinstance(error, pytest.fail.Exception) else f"{call.excinfo.typename}: {text}"
-
-
-def dependency_reason(run: Run, item: pytest.Item, reason: str) -> str:
-    """pytest-dependency's words do not say how the other check ended; ours do."""
-    mark = item.get_closest_marker("dependency")
-    for premise in mark.kwargs.get("depends", ()) if mark else ():
-        if reason.endswith(f"depends on {premise}"):
-            return f"not judged: {premise} is {run.result_of(premise).outcome}"
-    return reason
