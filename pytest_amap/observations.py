@@ -11,9 +11,11 @@ import types
 import typing
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
-from pytest_amap.parsers import text
+from pytest_amap.parsers import Unreadable, text
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,10 @@ class Ran:
     @property
     def ok(self) -> bool:
         return self.exit == 0
+
+    def parsed(self, reader: Callable[[str], T | Unreadable]) -> T | Unreadable:
+        """What `reader` makes of its stdout; of a command that did not succeed, what it said."""
+        return reader(self.stdout) if self.ok else Unreadable(self.said)
 
     @property
     def said(self) -> str:

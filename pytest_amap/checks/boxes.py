@@ -45,7 +45,7 @@ class Boxes:
             )
         found: list[containers.Container] = []
         for ran in self.described:
-            read = containers.containers(ran.stdout) if ran.ok else Unreadable(ran.said)
+            read = ran.parsed(containers.containers)
             if isinstance(read, Unreadable):
                 return read
             if len(read) != 1:

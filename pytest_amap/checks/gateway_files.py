@@ -50,7 +50,7 @@ def overriding(seen: Seen) -> Part:
     name, want = "what overrides the gateway's file", "all that may override it can be read, and was there at the start"
     beside = [ran.record for ran in (seen.files.environment, seen.manager) if ran is not None]
     records = (seen.unit.record, *beside)
-    read = units.unit(seen.unit.stdout) if seen.unit.ok else Unreadable(seen.unit.said)
+    read = seen.unit.parsed(units.unit)
     if open_questions := [*seen.files.hidden, *(later(seen, read) if isinstance(read, units.Unit) else ())]:
         return unknown(name, want, "; ".join(open_questions), *records)
     bus = " (set XDG_RUNTIME_DIR, or log in as this user)" if units.without_bus(seen.unit.stderr) else ""

@@ -202,7 +202,7 @@ def rules(seen: Seen) -> Part:
         f"only {PROVIDER_POLICY} with {PROVIDER}",
         seen.policy.record,
     )
-    found = policy.policy(seen.policy.stdout) if seen.policy.ok else Unreadable(seen.policy.said)
+    found = seen.policy.parsed(policy.policy)
     if isinstance(found, Unreadable):
         return unknown(name, want, found, record)
     if odd := [key for key, rule in found.network.items() if not has_endpoints(rule)]:

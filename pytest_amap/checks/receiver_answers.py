@@ -78,8 +78,7 @@ def not_ready_again(away: Restart | None) -> str:
     """Why the receiver was not seen to stop and to be ready once more, or ""."""
     if away is None or away.problem or away.stopped is None or away.ready is None:
         return (away.problem if away else "") or "the receiver was not restarted"
-    stopped = sessions.live(away.stopped)
-    if isinstance(stopped, Unreadable) or stopped.phase != STOPPED:
+    if sessions.phase(away.stopped) != STOPPED:
         return "the receiver was not seen to be Stopped"
     return "" if sessions.ready(away.ready) else "no session that can be spoken to after the start"
 

@@ -16,7 +16,7 @@ READY, ENDED = "Ready", ("Error", "Completed")
 
 def asked(member: str, identity: str, ran: Ran) -> Sandbox | Unreadable:
     """The recorded sandbox as it is now; what any other one answered says nothing."""
-    found = cli.sandbox(ran.stdout) if ran.ok else Unreadable(ran.said)
+    found = ran.parsed(cli.sandbox)
     if isinstance(found, Unreadable) or (found.name, found.id) == (member, identity):
         return found
     return Unreadable(f"sandbox {found.name}, id {found.id}, which is not the recorded one")

@@ -109,7 +109,7 @@ def judge(seen: Seen) -> list[Part]:
     parts = [made(seen.made)]
     if seen.looks is not None:
         parts += [mounted(seen, seen.looks), missing(seen.looks), twins(seen.looks)]
-        parts += [listable(seen.looks), unreadable(seen, seen.looks), outlived(seen)]
+        parts += [listable(seen.looks), unreadable(seen, seen.looks), outlived(seen.made, seen.looks)]
     return [*parts, gone(seen)]
 
 
@@ -153,16 +153,12 @@ def mounted(seen: Seen, looks: Looks) -> Part:
 def missing(looks: Looks) -> Part:
     """The other premise, from the policy that the gateway holds."""
     name, want = "the effective policy has no access to the peer lane", f"peer {NOT_LISTED}, inbox {GRANTED_TO_READ}"
-    found = effective(looks)
+    found = looks.policy.parsed(policy.policy)
     if isinstance(found, Unreadable):
         return unknown(name, want, found, looks.policy.record)
     peer, inbox = policy.access(found, PEER), policy.access(found, INBOX)
     said = f"peer {peer}, inbox {inbox}"
     return Part(name, PASS if said == want else UNKNOWN, want, said, (looks.policy.record,))
-
-
-def effective(looks: Looks) -> policy.Policy | Unreadable:
-    return policy.policy(looks.policy.stdout) if looks.policy.ok else Unreadable(looks.policy.said)
 
 
 def twins(looks: Looks) -> Part:
@@ -204,23 +200,21 @@ def unreadable(seen: Seen, looks: Looks) -> Part:
 
 def readable(seen: Seen, looks: Looks) -> Outcome:
     """A listing contradicts the sentence where this sandbox has the lane mounted and its policy leaves it out."""
-    found = effective(looks)
+    found = looks.policy.parsed(policy.policy)
     left_out = not isinstance(found, Unreadable) and policy.access(found, PEER) == NOT_LISTED
-    after = cli.sandbox(looks.after.stdout) if looks.after.ok else Unreadable(looks.after.said)
+    after = looks.after.parsed(cli.sandbox)
     same = not isinstance(after, Unreadable) and after.id == seen.made.id
     return FAIL if left_out and same and mounted(seen, looks).outcome is PASS else UNKNOWN
 
 
-def outlived(seen: Seen) -> Part:
+def outlived(made: Made, looks: Looks) -> Part:
     """A correct denial does not end the sandbox, and it is still the one that was made."""
-    name, want = "the probe still stood after it", f"{READY}, id {seen.made.id}"
-    after = seen.looks.after if seen.looks else None
-    found = cli.sandbox(after.stdout) if after and after.ok else Unreadable(after.said if after else "not asked")
-    records = (after.record,) if after else ()
+    name, want = "the probe still stood after it", f"{READY}, id {made.id}"
+    found = looks.after.parsed(cli.sandbox)
     if isinstance(found, Unreadable):
-        return unknown(name, want, found, *records)
+        return unknown(name, want, found, looks.after.record)
     said = f"{found.phase}, id {found.id}" + ("" if found.name == NAME else f", of {found.name}")
-    return Part(name, PASS if said == want else UNKNOWN, want, said, records)
+    return Part(name, PASS if said == want else UNKNOWN, want, said, (looks.after.record,))
 
 
 def gone(seen: Seen) -> Part:

@@ -53,9 +53,10 @@ def ready(ran: Ran) -> Sessions | None:
     return found if isinstance(found, Sessions) and len(found.rows) == 1 and found.rows[0].ready else None
 
 
-def live(ran: Ran) -> cli.Sandbox | Unreadable:
-    """The sandbox that `sandbox get` shows."""
-    return cli.sandbox(ran.stdout) if ran.ok else Unreadable(ran.said)
+def phase(ran: Ran) -> str:
+    """The phase of the sandbox that `sandbox get` shows; "" where it shows none."""
+    found = ran.parsed(cli.sandbox)
+    return "" if isinstance(found, Unreadable) else found.phase
 
 
 def await_ready(lab: Lab, member: Member, *, seconds: float) -> Waited[Ran, Sessions]:
@@ -69,7 +70,7 @@ def await_phase(lab: Lab, member: Member, *phases: str) -> Waited[Ran, cli.Sandb
     """Wait until `sandbox get` shows one of the phases."""
 
     def done(ran: Ran) -> cli.Sandbox | None:
-        found = live(ran)
+        found = ran.parsed(cli.sandbox)
         return found if isinstance(found, cli.Sandbox) and found.phase in phases else None
 
     what, seconds = f"{member.name} to be {' or '.join(phases)}", lab.options.deadlines.phase
@@ -85,8 +86,7 @@ def sandbox_gone(lab: Lab, member: Member) -> Callable[[], str]:
         asked += 1
         if asked % 5:
             return ""
-        found = live(lab.host.look(lab.commands.get(member.name)))
-        gone = isinstance(found, cli.Sandbox) and found.phase in PHASE_OF_NO_RETURN
-        return f"{member.name} is {found.phase}" if gone and isinstance(found, cli.Sandbox) else ""
+        told = phase(lab.host.look(lab.commands.get(member.name)))
+        return f"{member.name} is {told}" if told in PHASE_OF_NO_RETURN else ""
 
     return stop

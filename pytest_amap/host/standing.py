@@ -29,7 +29,7 @@ class Standing:
 def standing(lab: Lab, name: str) -> Standing:
     """Ask for `name` in the fleet's workspace; a `get` that fails alone never means that nobody is there."""
     ran = lab.host.run(lab.commands.get(name))
-    found = cli.sandbox(ran.stdout) if ran.ok else Unreadable(ran.said)
+    found = ran.parsed(cli.sandbox)
     if isinstance(found, cli.Sandbox):
         if (found.name, found.workspace) == (name, lab.commands.workspace):
             return Standing(ran, found)
@@ -48,7 +48,7 @@ def listed(lab: Lab, name: str, ran: Ran) -> bool | Unreadable:
     Its absence counts only in a whole list that shows a recorded member, where any is recorded: without step 5 there
     is nobody to be shown.
     """
-    found = cli.sandbox_names(ran.stdout) if ran.ok else Unreadable(ran.said)
+    found = ran.parsed(cli.sandbox_names)
     if isinstance(found, Unreadable):
         return found
     workspace = lab.commands.workspace

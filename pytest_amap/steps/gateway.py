@@ -28,7 +28,7 @@ def service(ran: Ran) -> str:
     """What systemd says of the gateway's service; nothing is started or restarted to find out (field report A16)."""
     if units.without_bus(ran.stderr):
         return "not measured: this session has no user bus (XDG_RUNTIME_DIR); log in as that user, not by su or sudo"
-    found = units.unit(ran.stdout) if ran.ok else Unreadable(ran.said)
+    found = ran.parsed(units.unit)
     if isinstance(found, Unreadable):
         return f"not measured: {found.why}"
     return f"{found.state} since {found.active_since}" if found.active_since else found.state

@@ -166,7 +166,7 @@ def image_binaries(ran: Ran) -> list[str]:
 def listed(lab: Lab) -> list[dict[str, Any]]:
     """The gateway's copies of our profile: at most one, in this workspace's scope."""
     ran = lab.host.run(lab.commands.profiles())
-    found = cli.profiles(ran.stdout) if ran.ok else Unreadable(ran.said)
+    found = ran.parsed(cli.profiles)
     if isinstance(found, Unreadable):
         raise StepFailed(f"provider list-profiles could not be read ({found.why}), {IDLE}; mend that and run it again")
     ours = [one for one in found if one.get("id") == PROFILE_ID]
@@ -189,7 +189,7 @@ def listed(lab: Lab) -> list[dict[str, Any]]:
 def check_provider(lab: Lab) -> None:
     """An older provider of that name would win over the profile, whatever its type and key."""
     ran = lab.host.run(lab.commands.providers())
-    found = cli.providers(ran.stdout) if ran.ok else Unreadable(ran.said)
+    found = ran.parsed(cli.providers)
     if isinstance(found, Unreadable):
         raise StepFailed(f"provider list could not be read ({found.why}), {IDLE}; mend that and run it again")
     if found.next_page_token:

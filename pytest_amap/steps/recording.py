@@ -10,7 +10,7 @@ from pytest_amap.commands import Planned
 from pytest_amap.failures import StepFailed
 from pytest_amap.host import identity, sessions
 from pytest_amap.host.lab import Lab
-from pytest_amap.parsers import Unreadable
+from pytest_amap.parsers import Unreadable, cli
 from pytest_amap.steps.prepare import kit, write
 from pytest_amap.steps.sandboxes import READY, no_return, shown_by_name
 
@@ -21,7 +21,7 @@ def membership(sandboxes: Lab) -> Lab:
     lab = sandboxes
     with kit_files.locked(lab.home):
         for member in lab.members:
-            found = sessions.live(lab.host.run(lab.commands.get(member.name)))
+            found = lab.host.run(lab.commands.get(member.name)).parsed(cli.sandbox)
             if isinstance(found, Unreadable):
                 raise StepFailed(f"sandbox get {member.name} could not be read ({found.why}); look at the gateway")
             shown_by_name(lab, member, found)

@@ -93,7 +93,7 @@ def creation(lab: Lab, member: Member) -> Command:
 def look(lab: Lab, member: Member) -> cli.Sandbox | None:
     """The member's sandbox, or None when a listing confirms that it is absent: a failing get alone never does."""
     ran = lab.host.run(lab.commands.get(member.name))
-    found = sessions.live(ran)
+    found = ran.parsed(cli.sandbox)
     if isinstance(found, cli.Sandbox):
         return recognised(lab, member, found)
     if not absent(member, unknown_6.pages(lab)):
@@ -111,7 +111,7 @@ def look(lab: Lab, member: Member) -> cli.Sandbox | None:
 
 def absent(member: Member, pages: tuple[Ran, ...]) -> bool:
     """Whether a whole listing, every page of it readable, does not name the member's sandbox."""
-    read = [cli.sandbox_list_json(ran.stdout) if ran.ok else Unreadable(ran.said) for ran in pages]
+    read = [ran.parsed(cli.sandbox_list_json) for ran in pages]
     boxes = [box for page in read if isinstance(page, cli.SandboxList) for box in page.sandboxes]
     whole = all(isinstance(page, cli.SandboxList) for page in read) and not unknown_6.next_page(pages[-1])
     return whole and (member.name, member.lab.fleet.workspace) not in [(box.name, box.workspace) for box in boxes]
@@ -175,7 +175,7 @@ def create(lab: Lab, member: Member) -> cli.Sandbox:
     """Create it, and read its state once whatever the command said: never create again blindly."""
     announce(lab, member)
     ran = lab.host.run(creation(lab, member))
-    found = sessions.live(lab.host.run(lab.commands.get(member.name)))
+    found = lab.host.run(lab.commands.get(member.name)).parsed(cli.sandbox)
     if not ran.ok and text.says(ran.stderr, "already exists"):
         intents.remove(lab.home.evidence, member.name)
         if not isinstance(found, Unreadable):
