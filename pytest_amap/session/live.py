@@ -184,7 +184,7 @@ def skip_after_failure(run: Run, item: pytest.Item) -> None:
 
 
 def skip_without_premise(run: Run, item: pytest.Item) -> None:
-    """Not judged beside a premise that is no PASS; to pytest-dependency an xpass is one, and its words name no outcome."""
+    """Beside a premise that is no PASS nothing is judged; pytest-dependency goes on from an xpass."""
     own = item.get_closest_marker("dependency")
     for premise in own.kwargs.get("depends", ()) if own and selection.check_id(item, run.suite) else ():
         if (outcome := run.result_of(premise).outcome) is not PASS:
