@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -50,9 +49,4 @@ class _Instead:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_cmdline_main(self, config: pytest.Config) -> int:
-        try:
-            options = settings.resolve(config)
-        except pytest.UsageError as problem:
-            print(f"ERROR: {problem}", file=sys.stderr)
-            return pytest.ExitCode.USAGE_ERROR
-        return self.word(options)
+        return self.word(settings.resolve(config))
