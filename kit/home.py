@@ -134,15 +134,17 @@ def _check_way(path: str) -> None:
     if not os.path.isdir(parent):
         raise Refused(f"{parent}, the parent of the home, is no directory: make it first")
     try:
-        mode = os.lstat(path).st_mode
+        mode, there = os.lstat(path).st_mode, True
     except FileNotFoundError:
-        mode = stat.S_IFDIR
+        mode, there = stat.S_IFDIR, False
     if stat.S_ISLNK(mode):
         raise Refused(f"the home {path} is a symlink: give the real path {os.path.realpath(path)}")
     if not stat.S_ISDIR(mode):
         raise Refused(f"the home {path} is no directory: give another path, or move that file away")
     if os.path.realpath(path) != path:
         raise Refused(f"the home {path} passes through a symlink: give the real path {os.path.realpath(path)}")
+    if not there and not os.access(parent, os.W_OK | os.X_OK):
+        raise Refused(f"{parent} is not this account's to write: have the home {path} made and given to this account")
 
 
 def _check_apart(path: str, other: str) -> None:

@@ -72,12 +72,14 @@ def test_a_full_disk_is_one_sentence_and_the_next_run_ends_it(terminal: Terminal
     assert terminal.prepare().stdout.count("would") == 0
 
 
-def test_a_folder_that_may_not_be_written_is_left_alone(terminal: Terminal, tmp_path: Path) -> None:
+def test_a_home_that_cannot_be_made_is_refused_before_the_plan_is_told(terminal: Terminal, tmp_path: Path) -> None:
     (tmp_path / "closed").mkdir(mode=0o555)
     before = tree(tmp_path)
-    result = terminal.prepare("--apply", home=str(tmp_path / "closed" / "home"))
-    assert (result.returncode, "closed/home could not be written (Permission denied)" in result.stderr) == (1, True)
-    assert tree(tmp_path) == before
+    for more in ((), ("--apply",)):
+        result = terminal.prepare(*more, home=str(tmp_path / "closed" / "home"))
+        assert (result.returncode, result.stdout) == (1, "")
+        assert "closed is not this account's to write: have the home " in result.stderr
+        assert tree(tmp_path) == before
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
