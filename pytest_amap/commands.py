@@ -89,7 +89,6 @@ class Commands:
     gateway: str = "openshell-gateway"
     docker: str = "docker"
     workspace: str = "default"
-    image: str = "amap-openshell-agent"
     deadlines: Deadlines = field(default_factory=Deadlines)
     exec_flags: tuple[str, ...] = ("--no-tty", "--no-login-shell")
     """Those of the two that `sandbox exec --help` lists."""
@@ -164,7 +163,7 @@ class Commands:
         words = ("provider", "profile", "update", profile, "-f", path)
         return self.sandbox(*words, label="update the provider profile")
 
-    def containers_of(self, sandbox_id: str, prefix: str = "openshell.ai") -> Command:
+    def containers_of(self, sandbox_id: str, prefix: str) -> Command:
         words = ("ps", "-aq", "--no-trunc", "--filter", f"label={prefix}/sandbox-id={sandbox_id}")
         return self.runtime(*words, label="containers of the sandbox")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pytest_amap.catalogue import Check, Suite
-from pytest_amap.verdicts import PASS, UNKNOWN, Outcome, Part
+from pytest_amap.verdicts import PASS, Outcome, Part
 
 BROKEN = ("failed", "refused")
 """Outcomes of a step after which nothing that needs it can stand."""
@@ -134,16 +134,3 @@ class RunResult:
     def counts(self) -> dict[Outcome, int]:
         """How many selected checks have each outcome."""
         return {outcome: sum(check.outcome is outcome for check in self.selected) for outcome in Outcome}
-
-
-def join(suite: Suite, found: dict[str, CheckResult], selected: frozenset[str], ended: str) -> tuple[CheckResult, ...]:
-    """Every check of the suite in report order; `ended` is the reason of a selected one that left no result."""
-    rows = []
-    for check in suite.checks:
-        if check.id in found:
-            rows.append(found[check.id])
-        elif check.id in selected:
-            rows.append(CheckResult(check, UNKNOWN, ended))
-        else:
-            rows.append(CheckResult(check, UNKNOWN, "not selected", selected=False))
-    return tuple(rows)

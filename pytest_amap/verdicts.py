@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -32,7 +32,7 @@ class Part:
     outcome: Outcome
     expected: str
     seen: str
-    records: tuple[str, ...] = field(default=())
+    records: tuple[str, ...] = ()
 
     @property
     def reason(self) -> str:

@@ -6,18 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_amap.catalogue import L1
-from pytest_amap.results import (
-    CheckResult,
-    Declared,
-    Earlier,
-    Fact,
-    NotCheckedRow,
-    RunResult,
-    StepResult,
-    Wait,
-    join,
-)
-from pytest_amap.verdicts import PASS, Outcome, Part
+from pytest_amap.results import CheckResult, Declared, Earlier, Fact, NotCheckedRow, RunResult, StepResult, Wait
+from pytest_amap.verdicts import PASS, UNKNOWN, Outcome, Part
 
 RUN = "20261129T120000Z"
 
@@ -49,7 +39,7 @@ def steps() -> tuple[StepResult, ...]:
 
 def run_of(*results: CheckResult, **changes: Any) -> RunResult:
     """A live run in which the checks given have those results and every other one is PASS."""
-    found = {check_id: check_result(check_id) for check_id in L1.ids} | {result.check.id: result for result in results}
+    given = {result.check.id: result for result in results}
     run = RunResult(
         suite=L1,
         host="live",
@@ -57,7 +47,7 @@ def run_of(*results: CheckResult, **changes: Any) -> RunResult:
         started="2026-11-29T12:00:00.000Z",
         ended="2026-11-29T12:07:31.500Z",
         steps=steps(),
-        checks=join(L1, found, frozenset(found), "did not end"),
+        checks=tuple(given.get(check_id) or check_result(check_id) for check_id in L1.ids),
         facts=(
             Fact("kernel", "6.8.0-142-generic"),
             Fact("docker", "29.8.1"),
@@ -85,13 +75,13 @@ def rehearsal_of(*results: CheckResult, **changes: Any) -> RunResult:
 
 def only(check_id: str, outcome: Outcome = PASS) -> RunResult:
     """A run that was asked about one check; an earlier outcome is known of each other."""
-    asked = check_result(check_id, outcome)
+    rest = (not_asked(other) for other in L1.ids if other != check_id)
+    return run_of(check_result(check_id, outcome), *rest)
+
+
+def not_asked(check_id: str) -> CheckResult:
     earlier = Earlier(PASS, "20261128T080000Z", "same identity")
-    checks = tuple(
-        row if row.selected else replace(row, earlier=earlier)
-        for row in join(L1, {check_id: asked}, frozenset({check_id}), "did not end")
-    )
-    return replace(run_of(), checks=checks)
+    return CheckResult(L1.check(check_id), UNKNOWN, "not selected", selected=False, earlier=earlier)
 
 
 def command(number: int, **changes: Any) -> dict[str, Any]:

@@ -4,62 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from typing import Any
 
 import pytest
+import report_sample
+from report_sample import RUN, check_result, not_asked, record_of
 
 from pytest_amap.catalogue import L1
 from pytest_amap.evidence import ctrf
-from pytest_amap.results import (
-    CheckResult,
-    Declared,
-    Earlier,
-    Fact,
-    NotCheckedRow,
-    RunResult,
-    StepResult,
-    Wait,
-    join,
-)
-from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, Part
-
-RUN = "20261129T120000Z"
-RECORD = f"step-8/{RUN}-004-probe.json"
+from pytest_amap.results import RunResult, StepResult
+from pytest_amap.verdicts import FAIL, UNKNOWN
 
 
-def run_of(host: str = "live") -> RunResult:
+def run_of(host: str = "live", **changes: Any) -> RunResult:
     """One FAIL, one UNKNOWN, the rest PASS, unknown_7 not selected."""
-    found = {
-        check.id: CheckResult(
-            check, PASS, "as expected", (Part("p", PASS, "a", "a", (RECORD,)),), (RECORD,), seconds=1.25
-        )
-        for check in L1.checks
-    }
-    found["unknown_2"] = CheckResult(
-        L1.check("unknown_2"), FAIL, "saw EACCES", (Part("errno", FAIL, "EROFS", "EACCES"),)
-    )
-    found["unknown_3"] = CheckResult(L1.check("unknown_3"), UNKNOWN, "no control")
-    del found["unknown_7"]
-    checks = join(L1, found, frozenset(found), "did not run")
-    earlier = Earlier(PASS, "20261128T120000Z", "same identity")
-    return RunResult(
-        suite=L1,
-        host=host,
-        run=RUN,
-        started="2026-11-29T12:00:00.000Z",
-        ended="2026-11-29T12:00:01.500Z",
-        steps=(StepResult(0, "prerequisites", "done", seconds=0.5), StepResult(9, "report", "done")),
-        checks=(*checks[:-1], replace(checks[-1], earlier=earlier)),
-        facts=(Fact("kernel", "6.8"), Fact("plugin", "0.1.0")),
-        declared=(Declared("directory-", "none here"),),
-        not_checked=(NotCheckedRow("item", "enforced: unknown_2"),),
-        posture="accepted",
-        left=("beta was restarted",),
-        waits=(Wait("a reply", 2.5),),
-        records=4,
-        head="ab" * 32,
-    )
+    results = (check_result("unknown_2", FAIL, "EACCES"), check_result("unknown_3", UNKNOWN), not_asked("unknown_7"))
+    steps = (StepResult(0, "prerequisites", "done", seconds=0.5), StepResult(9, "report", "done"))
+    return report_sample.run_of(*results, host=host, steps=steps, **changes)
 
 
 def typed(value: Any, kind: type) -> Any:
@@ -111,27 +72,25 @@ def test_ctrf_of_outcomes() -> None:
         "unknown_3": ("other", "UNKNOWN"),
         "unknown_7": ("other", "UNKNOWN"),
     }
-    assert by_name["unknown_2"]["message"] == "saw EACCES"
+    assert by_name["unknown_2"]["message"] == "errno: expected EROFS, saw EACCES"
+    record = record_of(L1.ids.index("unknown_2") + 10)
     assert by_name["unknown_2"]["extra"]["parts"] == [
-        {"name": "errno", "outcome": "FAIL", "expected": "EROFS", "seen": "EACCES", "records": []}
+        {"name": "errno", "outcome": "FAIL", "expected": "EROFS", "seen": "EACCES", "records": [record]}
     ]
-    assert by_name["unknown_1"]["extra"]["parts"][0]["records"] == [RECORD]
-    assert by_name["unknown_1"]["duration"] == 1250
+    assert by_name["unknown_2"]["duration"] == 1500
     assert by_name["unknown_7"]["extra"]["selected"] is False
-    assert found["summary"]["stop"] - found["summary"]["start"] == 1500
+    assert found["summary"]["stop"] - found["summary"]["start"] == 451_500
     assert found["extra"]["steps"][0] == {
         "step": 0, "name": "prerequisites", "outcome": "done", "reason": "", "seconds": 0.5, "records": [],
     }  # fmt: skip
-    assert found["extra"]["declared"] == [{"what": "directory-", "reason": "none here"}]
-    assert found["extra"]["facts"] == {"kernel": "6.8", "plugin": "0.1.0"}
+    assert found["extra"]["declared"] == [{"what": "directory-", "reason": "this deployment emits none"}]
+    assert found["extra"]["facts"]["landlock_abi"] == "4"
     assert {name: found["extra"][name] for name in ("host", "run", "head")} == {
         "host": "live", "run": RUN, "head": "ab" * 32,
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "run", [run_of(), run_of("rehearsal"), replace(run_of(), interrupted="SIGINT", replay_of="live run x")]
-)
+@pytest.mark.parametrize("run", [run_of(), run_of("rehearsal"), run_of(interrupted="SIGINT", replay_of="live run x")])
 def test_ctrf_is_read_back_as_the_same_run(run: RunResult) -> None:
     assert ctrf.read(json.loads(json.dumps(ctrf.results(run))), L1) == run
 

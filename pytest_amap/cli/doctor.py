@@ -36,7 +36,7 @@ def tell(options: Options) -> int:
     """The lines themselves."""
     run = Run(L1, options, ())
     ground = survey.look(options, os.environ)
-    lab = Lab(options=options, ground=ground, commands=opening.commands_of(run, ground), run=run)
+    lab = opening.lab_of(run, ground)
     run.host = looking.host(options)
     lines = [line for look in (prerequisites, siblings, endpoint, versions, posture) for line in look(lab)]
     for good, text in lines:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from pytest_amap.commands import Commands
@@ -25,7 +24,7 @@ def open_run(run: Run, environ: Mapping[str, str]) -> Lab:
     options = run.options
     run.kind = survey.kind_of(options)
     ground = survey.survey(options, environ)
-    lab = Lab(options=options, ground=ground, commands=commands_of(run, ground), run=run)
+    lab = lab_of(run, ground)
     if ground.problems:
         return lab
     assert ground.home is not None
@@ -71,14 +70,9 @@ def redactor_of(options: Options, environ: Mapping[str, str]) -> Redactor:
     return Redactor({name: environ[name] for name in names if environ.get(name, "").strip()})
 
 
-def commands_of(run: Run, ground: survey.Ground) -> Commands:
-    """The builders with this run's names; placeholders stand where a dry run does not know one."""
+def lab_of(run: Run, ground: survey.Ground) -> Lab:
+    """The lab with this run's names; placeholders stand where a dry run does not know one."""
     options = run.options
-    built = Commands(
-        openshell=options.openshell,
-        gateway=options.gateway,
-        docker=options.docker,
-        image=options.image,
-        deadlines=options.deadlines,
-    )
-    return replace(built, workspace=ground.fleet.workspace) if ground.fleet else built
+    workspace = ground.fleet.workspace if ground.fleet else "default"
+    commands = Commands(options.openshell, options.gateway, options.docker, workspace, options.deadlines)
+    return Lab(options=options, ground=ground, commands=commands, run=run)

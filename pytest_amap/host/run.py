@@ -14,7 +14,7 @@ from pytest_amap.host.files import stamp
 from pytest_amap.host.host import Host
 from pytest_amap.options import Options
 from pytest_amap.report import proposals
-from pytest_amap.results import BROKEN, CheckResult, Declared, Earlier, Fact, RunResult, StepResult, join
+from pytest_amap.results import BROKEN, CheckResult, Declared, Earlier, Fact, RunResult, StepResult
 from pytest_amap.verdicts import FAIL, UNKNOWN, Outcome, Part, verdict
 
 
@@ -97,12 +97,11 @@ class Run:
 
     def result(self) -> RunResult:
         """Everything the reports say, as of now."""
-        found = {check: self.result_of(check) for check in self.selected}
         checks = tuple(
-            row
-            if row.selected
-            else CheckResult(row.check, UNKNOWN, row.reason, selected=False, earlier=self.earlier.get(row.check.id))
-            for row in join(self.suite, found, frozenset(self.selected), "did not run")
+            self.result_of(one.id)
+            if one.id in self.selected
+            else CheckResult(one, UNKNOWN, "not selected", selected=False, earlier=self.earlier.get(one.id))
+            for one in self.suite.checks
         )
         return RunResult(
             suite=self.suite,

@@ -7,11 +7,10 @@ from collections.abc import Iterable
 from html import escape
 from urllib.parse import quote
 
+from pytest_amap.evidence.ctrf import TO_EVIDENCE
 from pytest_amap.foreign import cut, visible
 
 LINE = 2000
-TO_EVIDENCE = "../../"
-"""From runs/<run>/report.html to evidence/."""
 
 _RECORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)*")
 _NOT_ID = re.compile(r"[^a-z0-9._-]+")

@@ -50,7 +50,7 @@ class Book:
         for name, kind in survey.kit_siblings.KINDS.items():
             if name not in ground.siblings:
                 ground.siblings[name] = survey.Sibling(name, Path(f"/<{kind.directories[0]}>"), "beside")
-        return cls(Lab(options=options, ground=ground, commands=opening.commands_of(run, ground), run=run))
+        return cls(opening.lab_of(run, ground))
 
     def step(self, fixture: str) -> Iterable[Planned]:
         return STEPS[fixture](self.lab)
