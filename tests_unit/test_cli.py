@@ -174,6 +174,15 @@ def test_a_reader_that_has_enough_is_no_traceback() -> None:
     assert (done.returncode, done.stderr) == (1, "")
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_a_full_disk_is_one_line() -> None:
+    words = [sys.executable, "-m", "pytest_amap.cli.main", "report", str(EXAMPLE)]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(words, cwd=CHECKOUT, stdout=full, stderr=subprocess.PIPE, text=True)
+    told = "amap report: its output: No space left on device; mend that and run it again\n"
+    assert (done.returncode, done.stderr) == (1, told)
+
+
 def test_a_terminal_without_utf_8_is_no_traceback() -> None:
     words = [sys.executable, "-m", "pytest_amap.cli.main", "report", str(EXAMPLE)]
     environ = {**os.environ, "PYTHONIOENCODING": "ascii"}

@@ -12,6 +12,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from kit.errors import one_line
+
 COMMANDS = {
     "verify": ("is a run's evidence whole and unchanged?", "pytest_amap.evidence.verify"),
     "report": ("the Markdown report, made again from a run's evidence", "pytest_amap.cli.report"),
@@ -36,8 +38,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(f"amap {name}: interrupted", file=sys.stderr)
         return 1
-    except BrokenPipeError:  # the reader had enough; nothing must be written at the interpreter's end either
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter's end writes there again
+        if not isinstance(error, BrokenPipeError):  # else the reader had enough
+            what = one_line(str(error.filename or "its output"))
+            print(f"amap {name}: {what}: {error.strerror}; mend that and run it again", file=sys.stderr)
         return 1
     return code
 
