@@ -38,10 +38,6 @@ seen["start"] = run(*start, program)
 seen["again"] = run(*start, program)
 seen["crash"] = run("docker", "run", "-d", "--restart", "unless-stopped", "--name", "crash", "--entrypoint", "sh",
                     "agent-image", "-c", "echo down >&2; exit 4")
-def until(condition):
-    deadline = time.monotonic() + 20
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.02)
 until(lambda: "to stderr" in run("docker", "logs", "box")["err"])
 seen["uid"] = (home / "out" / "uid").read_text()
 seen["logs"] = run("docker", "logs", "--tail", "50", "box")
@@ -160,11 +156,13 @@ def test_a_stopped_sandbox_keeps_its_workload_alone(seen: dict[str, Any]) -> Non
 
 
 AFTER_A_BOOT = """
-time.sleep(0.3)
+until(lambda: run("docker", "logs", "box")["out"].count("to stdout") > 1)
+seen["logs"] = run("docker", "logs", "box")
 seen["states"] = run("docker", "ps", "-a", "--format", "{{.Names}} {{.State}}")
 """
 
 
 def test_unless_stopped_comes_back_after_a_boot(folder: Any, seen: dict[str, Any]) -> None:
     after = world_bench.observe(folder, AFTER_A_BOOT)
+    assert after["logs"]["out"] == "to stdout\n" * 2
     assert "box running" in after["states"]["out"].splitlines()

@@ -65,10 +65,20 @@ print("ids:", os.getuid(), os.getgid())
 print("parent:", os.getppid())
 """
 
+DENIED = """
+def denied(name):
+    rows = run("openshell", "logs", name)["out"].splitlines()
+    return {word.partition(":")[0] for row in rows if " DENIED " in row for word in row.split()}
+"""
+"""Words of a log's rows about what was denied: a denial is logged a moment after it was told."""
+
 PROGRAM = f"""
 {world_bench.FLEET}
+{DENIED}
 main = "echo main is up; env | sort; echo $$ > /sandbox/main; exec sleep 300"
 seen["create"] = create("alpha", "sh", "-c", main)
+asleep = lambda: inside("alpha", "pgrep", "-cx", "sleep")["out"].strip() == "1"
+until(asleep)
 seen["again"] = create("alpha", "true")
 seen["probe"] = inside("alpha", "python3", "-c", {PROBE!r})
 seen["node"] = inside("alpha", "node", "-e", "0", "https://api.anthropic.com/")
@@ -79,10 +89,11 @@ seen["missing"] = inside("alpha", "no-such-program")
 began = time.monotonic()
 seen["slow"] = inside("alpha", "sleep", "30", flags=("--timeout", "1"))
 seen["slow"]["seconds"] = time.monotonic() - began
+until(asleep)
 seen["left"] = inside("alpha", "pgrep", "-c", "sleep")
 (home / "inbox" / "late").write_text("x")
 seen["late"] = inside("alpha", "ls", "/opt/amap/lanes/inbox")
-time.sleep(0.1)
+until(lambda: {{"mail.example.org", "api.anthropic.com"}} <= denied("alpha"))
 seen["logs"] = run("openshell", "logs", "alpha")
 seen["screen"] = run("openshell", "sandbox", "connect", "alpha")
 seen["policy"] = run("openshell", "sandbox", "get", "alpha", "--policy-only")
@@ -91,6 +102,7 @@ seen["stop"] = run("openshell", "sandbox", "stop", "alpha")
 seen["stopped"] = run("openshell", "sandbox", "get", "alpha", "-o", "json")
 seen["not ready"] = inside("alpha", "true")
 seen["start"] = run("openshell", "sandbox", "start", "alpha")
+until(asleep)
 seen["kept"] = inside("alpha", "cat", "/sandbox/new", "/sandbox/main")
 seen["ends"] = create("ends", "sh", "-c", "exit 3", flags=())
 seen["ended"] = run("openshell", "sandbox", "get", "ends", "-o", "json")
@@ -238,6 +250,7 @@ def test_exec_before_ready_says_the_phase(seen: dict[str, Any]) -> None:
 
 AFTER_A_BOOT = """
 seen["list"] = run("openshell", "sandbox", "list", "-o", "json")
+until(lambda: inside("alpha", "pgrep", "-x", "sleep")["code"] == 0)
 seen["main"] = inside("alpha", "cat", "/sandbox/main")
 seen["beta"] = run("openshell", "sandbox", "get", "beta", "-o", "json")
 seen["half"] = run("openshell", "sandbox", "get", "half", "-o", "json")
@@ -247,6 +260,7 @@ BEFORE_A_BOOT = f"""
 {world_bench.FLEET}
 for name in ("alpha", "beta"):
     create(name, "sh", "-c", "echo $$ >> /sandbox/main; exec sleep 300")
+until(lambda: inside("alpha", "pgrep", "-x", "sleep")["code"] == 0)
 run("openshell", "sandbox", "stop", "beta")
 seen["list"] = run("openshell", "sandbox", "list", "-o", "json")
 source = next(path for path in Path("/run/amap/host").rglob("sandbox.json") if '"alpha"' in path.read_text())
@@ -273,6 +287,31 @@ def test_the_disk_outlives_the_world(tmp_path: Any, folder: Any) -> None:
     assert (half["phase"], half["id"]) == ("Ready", "00000000-0000-4000-8000-000000000000")
 
 
+A_KILLED_CREATE = f"""
+{world_bench.FLEET}
+def keepers(group):
+    found = [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
+    others = [pid for pid in found if os.getpgid(pid) != group]
+    return [pid for pid in others if b"sandbox\\0create" in Path("/proc", str(pid), "cmdline").read_bytes()]
+def killed(*argv):
+    caller = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
+    until(lambda: keepers(caller.pid))
+    os.killpg(caller.pid, 9)
+    return caller.wait()
+run, ordinary = killed, run
+seen["killed"] = create("alpha", "sleep", "300")
+run = ordinary
+state = lambda: run("openshell", "sandbox", "get", "alpha", "-o", "json")
+until(lambda: '"phase": "Provisioning"' not in state()["out"])
+seen["state"] = state()
+"""
+
+
+def test_a_create_that_is_killed_is_finished_by_its_host(tmp_path: Any, folder: Any) -> None:
+    seen = world_bench.observe(tmp_path, A_KILLED_CREATE)
+    assert '"phase": "Ready"' in seen["state"]["out"], seen
+
+
 @pytest.mark.parametrize(
     ("style", "error"),
     [
@@ -283,11 +322,12 @@ def test_the_disk_outlives_the_world(tmp_path: Any, folder: Any) -> None:
 def test_other_styles_of_denial(tmp_path: Any, folder: Any, style: str, error: str) -> None:
     program = f"""
 {world_bench.FLEET}
+{DENIED}
 knobs = Path("/run/amap/host/settings.json")
 knobs.write_text(json.dumps({{**json.loads(knobs.read_text()), "denial": {style!r}}}))
 create("alpha", "sleep", "300")
 seen["probe"] = inside("alpha", "python3", "-c", {PROBE!r})
-time.sleep(0.1)
+until(lambda: "mail.example.org" in denied("alpha"))
 seen["logs"] = run("openshell", "logs", "alpha")
 """
     seen = world_bench.observe(tmp_path, program)

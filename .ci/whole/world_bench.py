@@ -25,6 +25,10 @@ def run(*argv, **options):
     return {"code": done.returncode, "out": done.stdout, "err": done.stderr}
 def inside(name, *argv, flags=()):
     return run("openshell", "sandbox", "exec", "-n", name, "--no-login-shell", *flags, "--", *argv)
+def until(condition):
+    deadline = time.monotonic() + 40
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.02)
 seen = {}
 """
 
@@ -73,7 +77,7 @@ def run(folder: Path, *command: str, **changes: Any) -> subprocess.CompletedProc
 
 
 def observe(folder: Path, program: str, **changes: Any) -> dict[str, Any]:
-    """Run a Python program in the world; it fills `seen`, and `run` and `inside` start commands for it."""
+    """Run a Python program in the world; it fills `seen`; `run` and `inside` start commands for it, `until` waits."""
     source = f"{_PRELUDE}{program}\nprint('SEEN ' + json.dumps(seen))\n"
     done = run(folder, sys.executable, "-c", source, **changes)
     line = next((line for line in done.stdout.splitlines() if line.startswith("SEEN ")), None)

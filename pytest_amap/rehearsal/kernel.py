@@ -152,5 +152,5 @@ def rename_process(command: str) -> None:
         fields = stream.read().rpartition(")")[2].split()
     argv_start, argv_end, environment_start, environment_end = (int(field) for field in fields[45:49])
     room = argv_end - argv_start
+    ctypes.memset(environment_start, 0, environment_end - environment_start)  # first: nobody sees it under the new name
     ctypes.memmove(argv_start, command.encode()[: room - 1].ljust(room, b"\0"), room)
-    ctypes.memset(environment_start, 0, environment_end - environment_start)

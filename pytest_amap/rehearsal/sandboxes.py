@@ -160,8 +160,7 @@ def run(record: Record) -> None:
     sabotage.before_start(record, own)
     store.save(spec_path(record["id"]), spec.to_json())
     _log_start(spec)
-    start.detached(spec, _end_of(record["id"]))
-    store.update(path(record["id"]), phase="Ready", exit_code=None, started_at=store.now())
+    start.detached(spec, _start_of(record["id"]), _end_of(record["id"]))
     sabotage.after_start(spec)
     oslog.event(own, f"PROC:LAUNCH [INFO] {spec.command[0]}(2) [engine:rehearsal]")
 
@@ -186,6 +185,10 @@ def _log_start(spec: BoxSpec) -> None:
         spec.directory,
         f"CONFIG:BUILT [INFO] Landlock ruleset built [rules_applied:{len(found)} skipped:{skipped}] [engine:rehearsal]",
     )
+
+
+def _start_of(identity: str) -> Callable[[], object]:
+    return lambda: store.update(path(identity), phase="Ready", exit_code=None, started_at=store.now())
 
 
 def _end_of(identity: str) -> Callable[[int], None]:

@@ -26,16 +26,17 @@ class StartFailed(Exception):
     """The box did not come up; the text is its supervisor's last words."""
 
 
-def detached(spec: BoxSpec, on_end: Callable[[int], None]) -> None:
-    """Start a box that outlives the caller; `on_end` is called with its exit code by its keeper.
+def detached(spec: BoxSpec, on_start: Callable[[], object], on_end: Callable[[int], None]) -> None:
+    """Start a box that outlives the caller, also one that is killed meanwhile.
 
-    Returns once the main process runs. Raises StartFailed.
+    Its keeper calls `on_start` once the main process runs, then `on_end` with its exit code. Returns between the two.
+    Raises StartFailed.
     """
     told, tell = os.pipe()
     if os.fork() == 0:
         os.close(told)
         become_daemon()
-        os._exit(_keep(spec, tell, (0, 1, 2), on_end))
+        os._exit(_keep(spec, tell, on_start, on_end))
     os.close(tell)
     with os.fdopen(told, "rb") as stream:
         if stream.read(1) != b"1":
@@ -97,14 +98,20 @@ def last_words(spec: BoxSpec) -> str:
     return "the box's supervisor ended without a word"
 
 
-def _keep(spec: BoxSpec, tell: int, descriptors: tuple[int, int, int], on_end: Callable[[int], None]) -> int:
-    """The keeper: serves the box's egress, waits for its end, and reports it."""
+def _keep(spec: BoxSpec, tell: int, on_start: Callable[[], object], on_end: Callable[[int], None]) -> int:
+    """The keeper: serves the box's egress, and reports its start and its end."""
     ours, theirs = socket.socketpair()
-    box = _fork_box(spec, descriptors, tell, theirs)
-    os.close(tell)
+    started, start = os.pipe()
+    box = _fork_box(spec, (0, 1, 2), start, theirs)
+    os.close(start)
     theirs.close()
     if spec.network is not None:
         egress.serve(spec, box, ours)
+    if os.read(started, 1) == b"1":
+        on_start()
+        with suppress(BrokenPipeError):
+            os.write(tell, b"1")
+    os.close(tell)
     code = os.waitstatus_to_exitcode(os.waitpid(box, 0)[1])
     on_end(code if code >= 0 else 128 - code)
     with suppress(FileNotFoundError):

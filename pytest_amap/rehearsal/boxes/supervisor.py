@@ -52,7 +52,8 @@ class Supervisor:
         signal.set_wakeup_fd(waker)
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
         self.start_main()
-        os.write(ready, b"1")
+        with contextlib.suppress(BrokenPipeError):  # who asked for the box may be gone
+            os.write(ready, b"1")
         os.close(ready)
         while True:
             code = self.step(wake)
