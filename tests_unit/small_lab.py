@@ -17,6 +17,7 @@ from pytest_amap.commands import Command, Commands, Planned
 from pytest_amap.host import files
 from pytest_amap.host.host import Waited
 from pytest_amap.host.lab import Lab
+from pytest_amap.host.run import Left
 from pytest_amap.host.survey import Ground
 from pytest_amap.observations import Listing, Ran, Read
 from pytest_amap.options import Options
@@ -58,7 +59,7 @@ def small_lab(tmp_path: Path, answers: Mapping[str, Answer], **options: Any) -> 
             directory.mkdir(parents=True)
     spec = Sibling("spec", tmp_path.resolve() / "spec", "beside")
     ground = Ground(home=home, fleet=parsed, sender="alpha", receiver="beta", siblings={"spec": spec})
-    run: Any = SimpleNamespace(host=SmallHost(answers), evidence=SimpleNamespace(run="20261129T120000Z"), left=[])
+    run: Any = SimpleNamespace(host=SmallHost(answers), evidence=SimpleNamespace(run="20261129T120000Z"), left=Left())
     return Lab(options=Options(**options), ground=ground, commands=Commands(), run=run)
 
 

@@ -87,7 +87,7 @@ def test_a_reverse_task_that_is_delivered_is_fail_on_every_count(tmp_path: Path)
 def test_a_reverse_task_that_nobody_could_submit_is_unknown_and_leaves_nothing(tmp_path: Path) -> None:
     lab = small_lab(tmp_path, {"submit": lambda command: ran(exit=1, stderr="sandbox not found")})
     assert verdict(pass_criterion_5.judge(pass_criterion_5.collect(lab)))[0] is UNKNOWN
-    assert lab.run.left == []
+    assert lab.run.left == {}
 
 
 def test_a_router_that_never_answers_is_unknown(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_a_receiver_that_does_not_come_back_is_named_with_the_commands(tmp_path)
     seen = round_of(lab)
     assert "session" in seen.problem
     assert [words.split()[-2] for words in seen.restore.remedy] == ["start", "-f", "stop", "start"]
-    assert any("beta was not put back" in left for left in lab.run.left)
+    assert any("beta was not put back" in left for left in lab.run.left.values())
     assert intents.load(lab.home.evidence, SETTINGS) is not None
 
 
@@ -123,7 +123,7 @@ def test_a_file_that_somebody_changed_meanwhile_is_shown_to_the_operator_and_not
     receiving.announce(lab, LOCAL, REFUSE)
     fake.boxes["beta"].files[LOCAL] = "written over by the agent"
     receiving.repair(lab)
-    (left,) = lab.run.left
+    (left,) = lab.run.left.values()
     assert f"cat {LOCAL}" in left
     assert "rm " not in left
 
@@ -138,7 +138,7 @@ def test_a_restore_that_failed_is_tried_again_when_the_run_ends_and_told_once(tm
     lab.run.cleanup.close()
     assert (intents.load(lab.home.evidence, SETTINGS) is None) is heals
     told = "beta was put back by a later try" if heals else "beta was not put back: "
-    assert [left for left in lab.run.left if "put back" in left and left.startswith(told)] == lab.run.left
+    assert [left.startswith(told) for left in lab.run.left.values()] == [True]
 
 
 @pytest.mark.parametrize("change", ["gone", "another"])

@@ -131,7 +131,7 @@ def test_where_nothing_was_submitted_the_step_fails(tmp_path: Path, answer: Ran)
     host.answers["submit from alpha"] = answer
     with pytest.raises(StepFailed, match="nothing was submitted"):
         run(lab)
-    assert lab.run.left == []
+    assert lab.run.left == {}
     assert planted.newest(lab) is None
 
 

@@ -188,4 +188,4 @@ def test_a_stop_or_start_that_goes_on_after_an_interrupt_is_waited_for(tmp_path,
         a_round(lab)
     lab.run.cleanup.close()
     assert (altered(fake), announced(lab)) == ([], [])
-    assert not any("not put back" in left for left in lab.run.left)
+    assert not any("not put back" in left for left in lab.run.left.values())

@@ -103,7 +103,7 @@ def collect(lab: Lab) -> Seen:
     seen = Seen(task, subject(lab), requester.address, recipient.address, log_before, *before)
     if not task.request:
         return seen
-    lab.run.left.append(f"pass_criterion_5: request {task.request} of {requester.name}, held by the router")
+    lab.run.left.tell(f"pass_criterion_5: request {task.request} of {requester.name}, held by the router")
     seen = await_judgement(lab, seen)
     after = listings(lab, recipient.name, "after")
     new = [f"{two.path}/{name}" for one, two in zip(before, after, strict=True) for name in fresh(one, two)]

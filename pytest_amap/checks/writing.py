@@ -101,7 +101,7 @@ def take_away(member: Member, path: str) -> None:
     try:
         os.unlink(path)
     except OSError as error:
-        member.lab.run.left.append(f"the probe's file {path} stays in {member.name}'s inbox ({files.name_of(error)})")
+        member.lab.run.left.tell(f"the probe's file {path} stays in {member.name}'s inbox ({files.name_of(error)})")
 
 
 def control_part(tried: Attempt) -> Part:

@@ -36,10 +36,11 @@ def open_run(run: Run, environ: Mapping[str, str]) -> Lab:
         return lab
     for held in ground.locks:
         if isinstance(held, lock.HomeLock) and held.note:
-            run.left.append(held.note)
+            run.left.tell(held.note)
     run.evidence = evidence
     run.places = places_of(options, ground, environ)
-    run.left.extend(f"run {name} had not ended and was sealed as abandoned" for name in evidence.abandoned)
+    for name in evidence.abandoned:
+        run.left.tell(f"run {name} had not ended and was sealed as abandoned")
     run.host = Host(
         evidence, environ=environ, cwd=os.fspath(options.repository), key=environ.get(survey.KEY), say=run.progress
     )

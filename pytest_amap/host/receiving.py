@@ -86,7 +86,7 @@ def sent(lab: Lab, seen: Round, subject: str, reply: bool) -> Round:
         return replace(seen, task=task, problem=task.problem)
     task = delegating.watch_placement(lab, task)
     if task.notice:
-        lab.run.left.append(f"request {task.request} of {task.sender}, notice {task.notice}: in lanes and ledgers")
+        lab.run.left.tell(f"request {task.request} of {task.sender}, notice {task.notice}: in lanes and ledgers")
         task = delegating.watch_outcome(lab, task, decisive)
         if reply and any(one.outcome == "delivered" for one in task.outcomes()):
             task = delegating.watch_reply(lab, task)
@@ -140,20 +140,15 @@ def repair(lab: Lab) -> str:
     """
     if intents.load(lab.home.evidence, name_of(lab.receiver.name)) is None:
         return ""
-    again = any(told.startswith(not_back(lab)) for told in lab.run.left)
+    again = name_of(lab.receiver.name) in lab.run.left
     restore = put_back(lab)
     if restore.problem:
         return f"an earlier run's change of {lab.receiver.name} could not be put back: {restore.problem}"
     name = lab.receiver.name
-    lab.run.left.append(
+    lab.run.left.tell(
         f"{name} was put back by a later try" if again else f"an earlier run's change of {name} was put back"
     )
     return ""
-
-
-def not_back(lab: Lab) -> str:
-    """How the report's sentence of a failed try begins: the next one takes its place."""
-    return f"{lab.receiver.name} was not put back: "
 
 
 def put_back(lab: Lab) -> Restore:
@@ -164,12 +159,13 @@ def put_back(lab: Lab) -> Restore:
         return Restore()
     with lab.host.going_on():
         restore = undone(lab, receiver, announced)
-    lab.run.left[:] = [told for told in lab.run.left if not told.startswith(not_back(lab))]
     if not restore.problem:
+        lab.run.left.pop(name_of(receiver.name), None)
         intents.remove(lab.home.evidence, name_of(receiver.name))
         return restore
     remedy = by_hand(lab, receiver, str(announced.get("path", "")), restore)
-    lab.run.left.append(f"{not_back(lab)}{restore.problem}; run: {' && '.join(remedy)}")
+    told = f"{receiver.name} was not put back: {restore.problem}; run: {' && '.join(remedy)}"
+    lab.run.left.tell(told, about=name_of(receiver.name))
     return replace(restore, remedy=remedy)
 
 

@@ -18,6 +18,15 @@ from pytest_amap.results import BROKEN, CheckResult, Declared, Earlier, Fact, Ru
 from pytest_amap.verdicts import FAIL, UNKNOWN, Outcome, Part, verdict
 
 
+class Left(dict[str, str]):
+    """What a run altered or left behind, one sentence each."""
+
+    def tell(self, sentence: str, about: str = "") -> None:
+        """Each sentence once; a later one about the same takes the place of an earlier one."""
+        self.pop(about, None)
+        self[about or sentence] = sentence
+
+
 @dataclass
 class Run:
     """The session's one mutable object: steps, settled parts, spoiled phases, and what is left to report."""
@@ -42,7 +51,7 @@ class Run:
     declared: tuple[Declared, ...] = ()
     not_checked_items: tuple[str, ...] = ()
     not_checked_problem: str = ""
-    left: list[str] = field(default_factory=list)
+    left: Left = field(default_factory=Left)
     earlier: dict[str, Earlier] = field(default_factory=dict)
     interrupted: str = ""
     head: str = ""
@@ -116,7 +125,7 @@ class Run:
             not_checked=proposals.rows(self.not_checked_items, [row for row in checks if row.selected]),
             not_checked_problem=self.not_checked_problem,
             posture=self.options.posture_accepted or "not stated",
-            left=tuple(self.left),
+            left=tuple(self.left.values()),
             waits=tuple(sorted(self.host.waits, key=lambda w: -w.seconds)) if self.host else (),
             records=self.evidence.count if self.evidence else 0,
             head=self.head,

@@ -184,9 +184,9 @@ def delete(lab: Lab) -> Removed:
 
 
 def leftover(lab: Lab, removed: Removed) -> Removed:
-    """What an announcement still stands for is named in the report, once."""
-    if intents.load(lab.home.evidence, NAME) is not None and removed.problem not in lab.run.left:
-        lab.run.left.append(removed.problem)
+    """What an announcement still stands for is named in the report."""
+    if intents.load(lab.home.evidence, NAME) is not None:
+        lab.run.left.tell(removed.problem)
     return removed
 
 

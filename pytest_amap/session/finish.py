@@ -92,7 +92,7 @@ def files(run: Run, config: pytest.Config) -> None:
     run.earlier = earlier.outcomes(evidence.root, run.suite, but=evidence.run, checks=not_selected, facts=run.facts)
     name = REPORTS[run.kind]
     if run.kind == "live" and not not_selected and operators_copy.edited(evidence.root, name):
-        run.left.append(f"{name} in the evidence folder was edited and is kept; the new draft is in the run's folder")
+        run.left.tell(f"{name} in the evidence folder was edited and is kept; the new draft is in the run's folder")
     result = run.result()
     draft = hidden.text(markdown.draft(places.named(result, run.places)))
     document = ctrf.results(result)

@@ -43,7 +43,7 @@ def delegation(router: Router, lab: Lab) -> Delegation:
     for pair in mail_pairs(lab):
         send_mail(lab, *pair)
     task = not_rejected(delegating.watch_placement(lab, task))
-    lab.run.left.append(
+    lab.run.left.tell(
         f"request {task.request} of {task.sender} and its notice {task.notice or '(none)'} "
         "stay in lanes and router ledgers"
     )
@@ -86,7 +86,7 @@ def send_mail(lab: Lab, one: Member, other: Member) -> None:
     ran = lab.host.run(mail(one, other, lab.run.evidence.run))
     request = submit.submitted(ran.stdout)
     if isinstance(request, Unreadable):
-        lab.run.left.append(f"no mail from {one.name} to {other.name} could be planted ({request.why})")
+        lab.run.left.tell(f"no mail from {one.name} to {other.name} could be planted ({request.why})")
         return
     path = os.fspath(delegating.private_result(lab, one.name, request))
     lab.host.wait_file(
@@ -95,7 +95,7 @@ def send_mail(lab: Lab, one: Member, other: Member) -> None:
         text_of,
         seconds=lab.options.deadlines.delivery,
     )
-    lab.run.left.append(f"mail {request} of {one.name} to {other.name} stays in lanes and router ledgers")
+    lab.run.left.tell(f"mail {request} of {one.name} to {other.name} stays in lanes and router ledgers")
 
 
 def text_of(read: Read) -> str | None:

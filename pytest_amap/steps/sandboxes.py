@@ -240,7 +240,7 @@ def settled(lab: Lab, member: Member) -> None:
     shown = lab.run.facts[f"first_run_{member.name}"] = on_screen(ran)
     attach = f"attach with 'openshell sandbox connect {member.name}': a first-run question there is a finding for D9"
     if screen.question(ran.stdout):
-        lab.run.left.append(f"{member.name} {shown}, and nothing was answered; {attach}")
+        lab.run.left.tell(f"{member.name} {shown}, and nothing was answered; {attach}")
     if waited.value is not None:
         return
     found = sessions.sessions(waited.last)
@@ -248,7 +248,7 @@ def settled(lab: Lab, member: Member) -> None:
         why = found.why if isinstance(found, Unreadable) else "no session is there"
         raise StepFailed(f"{waited.problem} ({why}); {member.name} {shown}; {attach}")
     odd = f"{len(found.rows)} sessions, not one with a socket and a key"
-    lab.run.left.append(f"{member.name} has {odd}: {waited.problem}; {member.name} {shown}; {attach}")
+    lab.run.left.tell(f"{member.name} has {odd}: {waited.problem}; {member.name} {shown}; {attach}")
 
 
 def on_screen(ran: Ran) -> str:
