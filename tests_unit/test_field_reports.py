@@ -115,7 +115,8 @@ def versions(tmp_path: Path, openshell: str, runtime: Ran | None = None) -> tupl
 
 
 def test_a06_a_version_is_compared_by_number(tmp_path: Path) -> None:
-    assert versions(tmp_path, "openshell 0.1.10\n")[0] == "openshell 0.1.10"
+    said = "A notice\n\x1b[1mopenshell\x1b[0m 0.1.10\n"
+    assert versions(tmp_path, said)[0] == "openshell 0.1.10"
 
 
 @pytest.mark.parametrize("said", ["openshell 0.1.2-dev.4+gabc1234", "openshell 0.1.1", "openshell 0.0.111"])

@@ -88,7 +88,9 @@ def ask_versions(lab: Lab) -> tuple[str, str]:
     openshell, docker, runtime = (lab.host.run(command) for command in version_commands(lab))
     for ran in (openshell, docker, runtime):
         if not ran.ok:
-            raise StepFailed(f"{' '.join(ran.argv)} must answer, saw {ran.said}; start or install it")
+            raise StepFailed(
+                f"{' '.join(ran.argv)} must answer, saw {ran.said}; start or install it, or let this user use it"
+            )
     if lab.run.kind == "live" and any(REHEARSAL in ran.stdout.upper() for ran in (openshell, docker, runtime)):
         raise StepRefused("a tool on PATH says REHEARSAL, and this is no rehearsal; mend PATH, or add --rehearsal")
     if "podman" in (runtime.stdout + runtime.stderr + docker.stdout).lower():
@@ -100,9 +102,9 @@ def ask_versions(lab: Lab) -> tuple[str, str]:
     if isinstance(found, Unreadable):
         raise StepFailed(f"the OpenShell version could not be read ({found.why}); {OLDEST} or later is needed")
     if found < oldest:
-        raise StepRefused(f"OpenShell {OLDEST} or later is needed, saw {openshell.stdout.strip()}; update it")
+        raise StepRefused(f"OpenShell {OLDEST} or later is needed, saw {found.text}; update it")
     flags.probe(lab)
-    return openshell.stdout.strip(), docker.stdout.strip()
+    return found.text, docker.stdout.strip()
 
 
 def host_facts(lab: Lab) -> dict[str, str]:
