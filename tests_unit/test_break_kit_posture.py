@@ -86,6 +86,12 @@ def test_each_override_counts_wherever_it_stands(folder: Path, tmp_path: Path, n
     assert posture_files.problems(locate(folder), 17670, ALIAS)
 
 
+def test_an_override_is_not_told_as_a_line_of_the_file(folder: Path) -> None:
+    (folder / "gateway.env").write_text("=".join(OPENING))
+    ((what, _),) = posture_files.problems(locate(folder), 17670, ALIAS)
+    assert what.startswith("what overrides gateway.toml: OPENSHELL_BIND_ADDRESS must be")
+
+
 def test_a_gateway_env_that_the_unit_does_not_list_hides_nothing(folder: Path, tmp_path: Path) -> None:
     (folder / "gateway.env").write_text("OPENSHELL_BIND_ADDRESS=127.0.0.1:17670\n")
     assert noticed(locate(folder, service(environment=dict([OPENING]))))

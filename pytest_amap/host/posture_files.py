@@ -166,11 +166,13 @@ def problems(found: GatewayFiles, port: int, alias: str) -> list[tuple[str, str]
     name = os.path.basename(found.toml.path)
     if found.toml.problem == "ENOENT":
         return [(f"{found.toml.path} is not there", "write it as step 2 says; amap gateway prints what it must hold")]
+    what_wins = f"what overrides {name}"
     wrong = [finding for finding in found.findings(port, alias) if not finding.ok]
     texts = [
         f"{name} must be readable, saw {finding.seen}"
         if finding.state is State.UNREADABLE and isinstance(found.file, Unreadable)
-        else f"{name}: {finding.name} must be {finding.expected}, saw {finding.seen}"
+        else f"{what_wins if finding.name in found.overrides else name}: {finding.name} must be {finding.expected}, "
+        f"saw {finding.seen}"
         for finding in wrong
     ]
     remedy = "mend it and restart the gateway; amap gateway prints the merge"
