@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_amap.commands import Deadlines
+from pytest_amap.parsers.gateway_settings import ALIAS, PORT
 from pytest_amap.results import Declared
 
 HOME, REPOSITORY = "AMAP_OPENSHELL_HOME", "AMAP_REPOSITORY"
@@ -32,9 +33,9 @@ class Options:
     gateway: str = "openshell-gateway"
     docker: str = "docker"
     image: str = "amap-openshell-agent"
-    port: int = 17670
+    port: int = PORT
     label_prefix: str = "openshell.ai"
-    host_alias: str = "host.openshell.internal"
+    host_alias: str = ALIAS
     restart_policy: bool = False
     posture_accepted: str = ""
     pid: int = 0

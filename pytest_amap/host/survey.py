@@ -30,7 +30,6 @@ KIND = ".amap-host"
 LIVE, REHEARSAL = "live", "rehearsal"
 NEEDED_ABI = 3
 NEEDED_KERNEL = (6, 2)
-SIBLINGS = ("router", "connector", "spec")
 
 
 @dataclass(frozen=True)
@@ -119,7 +118,7 @@ def refused(options: Options, refusal: Refused) -> Problem:
 
 
 def siblings(ground: Ground, options: Options, environ: Mapping[str, str]) -> None:
-    for name in SIBLINGS:
+    for name in kit_siblings.KINDS:
         try:
             ground.siblings[name] = kit_siblings.find(name, environ, options.repository)
         except Refused as refusal:

@@ -7,15 +7,16 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
+from kit.siblings import KINDS
+
 T = TypeVar("T")
 KEPT = "places"
 """Where results.json keeps them, among its `extra`."""
-VARIABLES = {"router": "$AMAP_ROUTER_REPO", "connector": "$AMAP_CONNECTOR_REPO", "spec": "$AMAP_SPEC_DIR"}
 
 
 def of(homes: Iterable[str], repository: str, siblings: Mapping[str, str], user_home: str) -> dict[str, str]:
     """Path to name, for `named`; `homes` are the spellings of AMAP_OPENSHELL_HOME. The longest path wins."""
-    found = {path: VARIABLES[name] for name, path in siblings.items()}
+    found = {path: f"${KINDS[name].variable}" for name, path in siblings.items()}
     found |= {user_home: "$HOME", repository: "this repository"} | {home: "$AMAP_OPENSHELL_HOME" for home in homes}
     return _longest_first(found)
 

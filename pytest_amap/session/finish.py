@@ -12,15 +12,14 @@ from typing import Any
 import pytest
 
 from pytest_amap.evidence import chain, ctrf
-from pytest_amap.evidence.recorded import EvidenceError
+from pytest_amap.evidence.consistency import STATEMENT
+from pytest_amap.evidence.recorded import RESULTS, EvidenceError
 from pytest_amap.host.host import Place
 from pytest_amap.host.run import Run
-from pytest_amap.options import Options
 from pytest_amap.report import earlier, junit, markdown, places, statement, terminal
 from pytest_amap.session import again, operators_copy, page_plugin
 from pytest_amap.verdicts import UNKNOWN
 
-RESULTS, STATEMENT, SUMS = "results.json", "statement.json", "SHA256SUMS"
 REPORTS = {"live": "POC-REPORT.md", "rehearsal": "REHEARSAL-REPORT.md"}
 
 
@@ -80,14 +79,9 @@ def files(run: Run, config: pytest.Config) -> None:
     evidence = run.evidence
     assert evidence is not None
     hidden = evidence.redactor
-    leaks = [found for path in written(run, config) for found in leaked(path, hidden.leaks, run.options)]
+    leaks = [f"{name} in {path.name}" for path in written(run, config) for name in hidden.leaks(path.read_bytes())]
     if leaks:
-        run.step(
-            9,
-            "report",
-            "failed",
-            f"a secret stands in a written file: {'; '.join(leaks)}; do not hand this evidence on",
-        )
+        report_failed(run, f"a secret stands in a written file: {'; '.join(leaks)}; do not hand this evidence on")
     not_selected = [check for check in run.suite.ids if check not in run.selected]
     run.earlier = earlier.outcomes(evidence.root, run.suite, but=evidence.run, checks=not_selected, facts=run.facts)
     name = REPORTS[run.kind]
@@ -135,10 +129,6 @@ def asked_for(config: pytest.Config, option: str) -> Path | None:
     """The file that an option names, as pytest and pytest-html read it: `--junitxml=~/x` leaves the ~ to them."""
     given = getattr(config.option, option, None)
     return Path(os.path.expanduser(os.path.expandvars(given))) if given else None
-
-
-def leaked(path: Path, leaks: Any, options: Options) -> list[str]:
-    return [f"{name} in {path.name}" for name in leaks(path.read_bytes())]
 
 
 def summarise(run: Run, reporter: Any) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kit.home import Home
+from kit.siblings import KINDS, Sibling
 from pytest_amap.catalogue import L1
 from pytest_amap.checks import unknown_6
 from pytest_amap.commands import Planned
@@ -47,9 +48,9 @@ class Book:
         for find in (survey.variables, survey.siblings, survey.home, survey.fleet):
             find(ground, options, os.environ)
         ground.home = ground.home or Home(PLACEHOLDER)
-        for name, kind in survey.kit_siblings.KINDS.items():
+        for name, kind in KINDS.items():
             if name not in ground.siblings:
-                ground.siblings[name] = survey.Sibling(name, Path(f"/<{kind.directories[0]}>"), "beside")
+                ground.siblings[name] = Sibling(name, Path(f"/<{kind.directories[0]}>"), "beside")
         return cls(opening.lab_of(run, ground))
 
     def step(self, fixture: str) -> Iterable[Planned]:

@@ -15,6 +15,7 @@ from types import FrameType
 
 import pytest
 
+from kit.siblings import KINDS
 from pytest_amap.options import Options
 from pytest_amap.session import refusals, settings
 
@@ -22,11 +23,7 @@ MARK = "AMAP_REHEARSAL_WORLD"
 REHEARSAL = Path(__file__).resolve().parents[1] / "rehearsal"
 RELAYED = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name))
 CANNOT_ENTER = (97, 98, 99)
-SIBLINGS = {
-    "amap-router-local": "AMAP_ROUTER_REPO",
-    "amap-connector-claude": "AMAP_CONNECTOR_REPO",
-    "amap-spec": "AMAP_SPEC_DIR",
-}
+SIBLINGS = {kind.directories[0]: kind.variable for kind in KINDS.values()}
 relayed_key = pytest.StashKey[bool]()
 
 

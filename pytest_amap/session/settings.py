@@ -14,13 +14,13 @@ from pytest_amap.results import Declared
 
 SETTINGS = {
     "amap_home": ("AMAP_OPENSHELL_HOME when neither option nor variable is given", ""),
-    "amap_openshell": ("the OpenShell binary", "openshell"),
-    "amap_gateway": ("the gateway's binary, for its preflight", "openshell-gateway"),
-    "amap_docker": ("the container runtime", "docker"),
-    "amap_image": ("tag of the agent image", "amap-openshell-agent"),
-    "amap_port": ("the gateway's port", "17670"),
-    "amap_label_prefix": ("prefix of the labels that OpenShell puts on containers", "openshell.ai"),
-    "amap_host_alias": ("the name under which sandboxes' supervisors know the host", "host.openshell.internal"),
+    "amap_openshell": ("the OpenShell binary", Options.openshell),
+    "amap_gateway": ("the gateway's binary, for its preflight", Options.gateway),
+    "amap_docker": ("the container runtime", Options.docker),
+    "amap_image": ("tag of the agent image", Options.image),
+    "amap_port": ("the gateway's port", str(Options.port)),
+    "amap_label_prefix": ("prefix of the labels that OpenShell puts on containers", Options.label_prefix),
+    "amap_host_alias": ("the name under which sandboxes' supervisors know the host", Options.host_alias),
     "amap_restart_policy": ("put --restart-policy on-failure into the create commands: yes or no", "no"),
     "amap_posture_accepted": ("your statement of what files cannot show (environment AMAP_POSTURE_ACCEPTED)", ""),
 }

@@ -14,7 +14,6 @@ from pytest_amap.delegations import Delegation, answered
 from pytest_amap.failures import StepFailed
 from pytest_amap.host import delegating, files, planted
 from pytest_amap.host.lab import Lab, Member
-from pytest_amap.observations import Read
 from pytest_amap.parsers import Unreadable, audit, containers, submit
 from pytest_amap.steps.routing import Router
 
@@ -88,18 +87,13 @@ def send_mail(lab: Lab, one: Member, other: Member) -> None:
     if isinstance(request, Unreadable):
         lab.run.left.tell(f"no mail from {one.name} to {other.name} could be planted ({request.why})")
         return
-    path = os.fspath(delegating.private_result(lab, one.name, request))
     lab.host.wait_file(
         f"the router's answer to the mail {request} of {one.name}",
-        path,
-        text_of,
+        os.fspath(delegating.private_result(lab, one.name, request)),
+        lambda read: read.text,
         seconds=lab.options.deadlines.delivery,
     )
     lab.run.left.tell(f"mail {request} of {one.name} to {other.name} stays in lanes and router ledgers")
-
-
-def text_of(read: Read) -> str | None:
-    return read.text
 
 
 def planted_before(lab: Lab) -> Delegation | None:
