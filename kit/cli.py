@@ -15,8 +15,8 @@ from kit.files import Plan
 from kit.home import Home
 from kit.names import RunAs
 
-TEMPLATES = "providers"
-"""What a checkout of this project holds and an installed package does not."""
+CHECKOUT = "tests_live"
+"""What a checkout of this project holds, and neither an installed package nor a home does."""
 DRY_RUN = "Nothing was written; --apply writes it."
 
 
@@ -66,7 +66,7 @@ def _home(arguments: argparse.Namespace) -> Home:
     """The home, outside of this checkout and every sibling that is there."""
     checkout = _checkout()
     avoid = [sibling.path for sibling in siblings.found(os.environ, checkout)]
-    if (checkout / TEMPLATES).is_dir():
+    if (checkout / CHECKOUT).is_dir():
         avoid.append(checkout)
     place = home.check_home(arguments.home, avoid)
     return place if arguments.action == "prepare" else home.check_home_exists(arguments.home)
@@ -76,7 +76,7 @@ def _plan(arguments: argparse.Namespace, place: Home) -> Plan:
     if arguments.action == "record":
         return record.plan(place, arguments.name, arguments.id)
     if arguments.action == "profile":
-        return profile.plan(place, _checkout() / TEMPLATES / place.profile.name, arguments.binary)
+        return profile.plan(place, _checkout() / "providers" / place.profile.name, arguments.binary)
     return prepare.plan(
         place,
         Path(arguments.fleet),
@@ -92,7 +92,7 @@ def _plan(arguments: argparse.Namespace, place: Home) -> Plan:
 def _checkout() -> Path:
     """The checkout this package lies in; for an installed package, the current directory."""
     beside = Path(__file__).absolute().parent.parent
-    return beside if (beside / TEMPLATES).is_dir() else Path.cwd()
+    return beside if (beside / CHECKOUT).is_dir() else Path.cwd()
 
 
 def _caller() -> RunAs:

@@ -30,7 +30,10 @@ def load(template: Path) -> dict[str, Any]:
     raw = jsontext.read_bytes(template, "run it from a checkout of this project, which holds it")
     document = jsontext.parse_object(raw, str(template))
     if document.get("id") != PROFILE_ID or document.get("binaries") != []:
-        raise Refused(f"{template} must have the id {PROFILE_ID} and an empty list of binaries: restore it")
+        raise Refused(
+            f"{template} must have the id {PROFILE_ID} and an empty list of binaries: run it from a checkout of this "
+            "project with the file as it was"
+        )
     return document
 
 

@@ -144,6 +144,9 @@ def test_an_installed_kit_takes_the_current_directory_for_no_checkout(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(cli, "__file__", str(tmp_path / "site-packages" / "kit" / "cli.py"))
     assert cli.main(words(home.path, fleet_file)) == 0
+    home.providers.mkdir()
+    monkeypatch.chdir(home.path)
+    assert cli.main(["record", "--home", str(home.path), "alpha", "an-id"]) == 0
 
 
 def test_a_umask_that_takes_all_takes_nothing(home: Home) -> None:
