@@ -167,6 +167,11 @@ CREATES = {
         NOT_FOUND,
         "could not be created.*provider 'claude-code' already exists",
     ),
+    "created, and not to be seen": (
+        said("Created sandbox: alpha\n"),
+        said(exit=1, stderr="Error:   × transport error"),
+        "cannot be seen after a create that ended well.*transport error",
+    ),
     "another sandbox is shown": (said(), sandbox("beta", "id-2"), "showed default/beta"),
     "A29 user namespaces, and a sandbox in Error is left": (
         said(exit=1, stderr="Error:   × entered error phase: creating a user\n  │ namespace: Operation not permitted"),

@@ -183,6 +183,11 @@ def create(lab: Lab, member: Member) -> cli.Sandbox:
                 f"a sandbox {member.name} was there when this suite made its own, so it is taken for somebody else's; "
                 "delete it yourself, or use another workspace"
             )
+    if isinstance(found, Unreadable) and ran.ok:
+        raise StepFailed(
+            f"sandbox {member.name} cannot be seen after a create that ended well ({found.why}); "
+            "look at the gateway and run again"
+        )
     if isinstance(found, Unreadable):
         raise StepFailed(
             f"sandbox {member.name} could not be created: {said(ran)}; "
