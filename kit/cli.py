@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from kit import files, home, names, prepare, profile, record, siblings
-from kit.errors import Refused, one_line
+from kit.errors import Refused, one_line, said
 from kit.files import Plan
 from kit.home import Home
 from kit.names import RunAs
@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Refused as reason:
         return _refuse(arguments, str(reason))
     except OSError as error:
-        return _refuse(arguments, f"{error.filename}: {error.strerror}; mend that and run it again")
+        return _refuse(arguments, f"{said(error)}; mend that and run it again")
     return _say(arguments, lines)
 
 

@@ -20,3 +20,8 @@ def shown(value: object) -> str:
 def one_line(text: str) -> str:
     """`text` as a terminal may show it: names from outside can hold line breaks, escapes and broken characters."""
     return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+
+
+def said(error: OSError) -> str:
+    """What the system said, and of which path where it names one."""
+    return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)

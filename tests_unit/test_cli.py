@@ -179,7 +179,7 @@ def test_a_full_disk_is_one_line() -> None:
     words = [sys.executable, "-m", "pytest_amap.cli.main", "report", str(EXAMPLE)]
     with open("/dev/full", "w") as full:
         done = subprocess.run(words, cwd=CHECKOUT, stdout=full, stderr=subprocess.PIPE, text=True)
-    told = "amap report: its output: No space left on device; mend that and run it again\n"
+    told = "amap report: No space left on device; mend that and run it again\n"
     assert (done.returncode, done.stderr) == (1, told)
 
 

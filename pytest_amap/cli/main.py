@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from kit.errors import one_line
+from kit.errors import one_line, said
 
 COMMANDS = {
     "verify": ("is a run's evidence whole and unchanged?", "pytest_amap.evidence.verify"),
@@ -41,8 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter's end writes there again
         if not isinstance(error, BrokenPipeError):  # else the reader had enough
-            what = one_line(str(error.filename or "its output"))
-            print(f"amap {name}: {what}: {error.strerror}; mend that and run it again", file=sys.stderr)
+            print(f"amap {name}: {one_line(said(error))}; mend that and run it again", file=sys.stderr)
         return 1
     return code
 
