@@ -16,6 +16,8 @@ from kit.home import PROFILE_ID, Home
 # What the gateway keeps about its copy and no profile states.
 BOOKKEEPING = frozenset({"resource_version", "source", "scope", "annotations"})
 DEFAULTS: dict[str, Any] = {"category": "other"}
+PATTERN = frozenset("*?[]{}")
+"""A binary is a pattern to OpenShell, and one with any of these would let other programs out, too."""
 
 
 def plan(home: Home, template: Path, binaries: Sequence[str]) -> Plan:
@@ -66,9 +68,9 @@ def with_resource_version(profile: dict[str, Any], version: object) -> dict[str,
 
 
 def _check_binary(path: str) -> str:
-    plain = path.isprintable() and not any(character.isspace() for character in path)
+    plain = path.isprintable() and not any(one.isspace() or one in PATTERN for one in path)
     if not plain or path == "/" or path.startswith("//") or not os.path.isabs(path) or os.path.normpath(path) != path:
-        raise Refused(f"--binary is {shown(path)}: give an absolute real path without white space, . or ..")
+        raise Refused(f"--binary is {shown(path)}: give one absolute real path, no pattern, without white space, . or ..")
     return path
 
 

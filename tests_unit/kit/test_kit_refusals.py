@@ -106,6 +106,11 @@ def test_a_binary_that_is_no_real_path(shared: Stage, value: str) -> None:
     shared.refuses("profile", "--binary is", binary=value)
 
 
+@pytest.mark.parametrize("value", ["/**", "/usr/bin/node*", "/usr/bin/nod?", "/usr/bin/[n]ode", "/usr/bin/{node,sh}"])
+def test_a_binary_that_other_programs_match_too(shared: Stage, value: str) -> None:
+    shared.refuses("profile", "--binary is", "no pattern", binary=value)
+
+
 def make(path: Path, how: str) -> None:
     """Something at `path` that is neither a file nor a directory of the kit's."""
     if how == "link" and path.exists():
