@@ -70,7 +70,7 @@ def with_resource_version(profile: dict[str, Any], version: object) -> dict[str,
 def _check_binary(path: str) -> str:
     plain = path.isprintable() and not any(one.isspace() or one in PATTERN for one in path)
     if not plain or path == "/" or path.startswith("//") or not os.path.isabs(path) or os.path.normpath(path) != path:
-        raise Refused(f"--binary is {shown(path)}: give one absolute real path, no pattern, without white space, . or ..")
+        raise Refused(f"--binary is {shown(path)}: give one absolute path, no pattern, without white space, . or ..")
     return path
 
 
