@@ -58,9 +58,11 @@ def test_a_file_that_is_skipped_as_a_whole_leaves_its_check_unknown(bench: Bench
     bench.check("unknown_2", PASSES)
     bench.check("unknown_3", PASSES)
     skip_file(bench, "unknown_3")
+    (bench.live / "test_unknown_4.py").write_text("if False:\n    def test_unknown_4(): pass\n")
     assert bench.run("--apply").ret == 3
-    assert bench.outcomes() == {"unknown_2": "PASS", "unknown_3": "UNKNOWN"}
+    assert bench.outcomes() == {"unknown_2": "PASS", "unknown_3": "UNKNOWN", "unknown_4": "UNKNOWN"}
     assert bench.reason("unknown_3").startswith("could not import 'no_such_module'")
+    assert bench.reason("unknown_4") == "its file holds no test"
 
 
 def test_it_is_selected_like_any_other(bench: Bench) -> None:
