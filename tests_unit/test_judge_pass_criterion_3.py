@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
+import judge_tables
 import writing_samples
 from container_samples import bind, boxes, container, sandbox
 from receiver_samples import answer
@@ -21,8 +20,8 @@ from kit.home import Home
 from kit.names import RunAs
 from pytest_amap.checks.boxes import Boxes
 from pytest_amap.checks.pass_criterion_3 import Bound, Box, Seen, judge
-from pytest_amap.observations import Ran, Stat, build, plain, referring
-from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, Part, verdict
+from pytest_amap.observations import Ran, Stat
+from pytest_amap.verdicts import FAIL, UNKNOWN
 
 HOME = Home(Path("/srv/amap"))
 POLICY = policy.render(RunAs(1000, 1000))
@@ -260,38 +259,13 @@ OPEN = {
 }
 
 
-@pytest.mark.parametrize("seen", HOLDS.values(), ids=HOLDS)
-def test_pass(seen: Seen) -> None:
-    assert verdict(judge(seen))[0] is PASS, verdict(judge(seen))
-
-
-@pytest.mark.parametrize(("seen", "named"), BROKEN.values(), ids=BROKEN)
-def test_fail_names_path_and_layer(seen: Seen, named: str) -> None:
-    outcome, reason = verdict(judge(seen))
-    assert outcome is FAIL
-    assert named in reason
-
-
-@pytest.mark.parametrize(("seen", "named"), OPEN.values(), ids=OPEN)
-def test_unknown_names_why(seen: Seen, named: str) -> None:
-    outcome, reason = verdict(judge(seen))
-    assert outcome is UNKNOWN
-    assert named in reason
+test_pass, test_fail, test_unknown = judge_tables.tests_of(judge, HOLDS, BROKEN, OPEN)
 
 
 def test_every_part_has_been_seen_to_fail_or_not_to_know() -> None:
-    def turned(cases: Mapping[str, tuple[Seen, str]], outcome: object) -> set[str]:
-        parts: list[Part] = [part for seen, _ in cases.values() for part in judge(seen)]
-        return {part.name for part in parts if part.outcome is outcome}
-
     of_one_member = {part.name for part in judge(GOOD) if not part.name.startswith("alpha's ")}
-    assert of_one_member <= turned(OPEN, UNKNOWN)
-    assert of_one_member - turned(BROKEN, FAIL) == {"control: the outbox takes a write"}
-
-
-def test_it_survives_a_record() -> None:
-    assert build(Seen, json.loads(json.dumps(plain(GOOD)))) == GOOD
-    assert referring(GOOD)["boxes"][1]["policy"] == {"record": "step-8/ran.json"}
+    assert of_one_member <= judge_tables.turned(judge, OPEN, UNKNOWN)
+    assert of_one_member - judge_tables.turned(judge, BROKEN, FAIL) == {"control: the outbox takes a write"}
 
 
 def test_what_the_policy_itself_lets_be_read_shows_nothing_of_its_force() -> None:

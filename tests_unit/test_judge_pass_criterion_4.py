@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
-import pytest
+import judge_tables
 from container_samples import sandbox
 from receiver_samples import answer
 from request_samples import AT, ran
 
 from pytest_amap.checks.pass_criterion_4 import WINDOW, Seen, judge, opener
-from pytest_amap.observations import Ran, build, plain, referring
-from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, Part, verdict
+from pytest_amap.observations import Ran
+from pytest_amap.verdicts import FAIL, PASS, UNKNOWN
 
 NOW = datetime.fromisoformat(AT).timestamp()
 MAIL, NODE, PYTHON = "mail.example.org", "/usr/local/bin/node", "/usr/bin/python3.12"
@@ -225,33 +223,15 @@ OPEN = {
 }
 
 
-@pytest.mark.parametrize("seen", HOLDS.values(), ids=HOLDS)
-def test_pass(seen: Seen) -> None:
-    assert verdict(judge(seen))[0] is PASS, verdict(judge(seen))
-
-
-@pytest.mark.parametrize(("seen", "named"), BROKEN.values(), ids=BROKEN)
-def test_fail_names_what_was_seen(seen: Seen, named: str) -> None:
-    outcome, reason = verdict(judge(seen))
-    assert outcome is FAIL
-    assert named in reason
-
-
-@pytest.mark.parametrize(("seen", "named"), OPEN.values(), ids=OPEN)
-def test_unknown_names_why(seen: Seen, named: str) -> None:
-    outcome, reason = verdict(judge(seen))
-    assert outcome is UNKNOWN
-    assert named in reason
+test_pass, test_fail, test_unknown = judge_tables.tests_of(judge, HOLDS, BROKEN, OPEN)
 
 
 def test_every_part_has_been_seen_to_fail_or_not_to_know() -> None:
-    def turned(cases: Mapping[str, tuple[Seen, str]], outcome: object) -> set[str]:
-        parts: list[Part] = [part for seen, _ in cases.values() for part in judge(seen)]
-        return {part.name for part in parts if part.outcome is outcome}
-
     names = {part.name for part in judge(GOOD)}
-    assert turned(OPEN, UNKNOWN) == names
-    assert names - turned(BROKEN, FAIL) == {"control: api.anthropic.com is reached by a listed binary"}
+    assert judge_tables.turned(judge, OPEN, UNKNOWN) == names
+    assert names - judge_tables.turned(judge, BROKEN, FAIL) == {
+        "control: api.anthropic.com is reached by a listed binary"
+    }
 
 
 def test_a_denial_without_its_control_is_not_one() -> None:
@@ -262,8 +242,3 @@ def test_a_denial_without_its_control_is_not_one() -> None:
 def test_the_binary_that_opens_the_connection_is_named_from_the_log() -> None:
     assert NODE in opener(GOOD)
     assert "not measured" in opener(but(control_log=ran(entry(REFUSE))))
-
-
-def test_it_survives_a_record() -> None:
-    assert build(Seen, json.loads(json.dumps(plain(GOOD)))) == GOOD
-    assert referring(GOOD)["call"] == {"record": "step-8/ran.json"}

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
-import pytest
+import judge_tables
 from container_samples import boxes, container
 from receiver_samples import answer, delegation
 from request_samples import N1, N2, placed, ran, read, unread
 
 from pytest_amap.checks.boxes import Boxes
 from pytest_amap.checks.unknown_1 import MOST_NAMES, Seen, judge
-from pytest_amap.observations import build, plain, referring
-from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, verdict
 
 NOTICE = f"notice-{N1}.json"
 TEXT = '{"kind": "peer"}'
@@ -85,23 +82,4 @@ OPEN = {
 }
 
 
-@pytest.mark.parametrize("seen", HOLDS.values(), ids=HOLDS)
-def test_pass(seen: Seen) -> None:
-    assert verdict(judge(seen))[0] is PASS, verdict(judge(seen))
-
-
-@pytest.mark.parametrize("seen", BROKEN.values(), ids=BROKEN)
-def test_fail(seen: Seen) -> None:
-    assert verdict(judge(seen))[0] is FAIL
-
-
-@pytest.mark.parametrize(("seen", "named"), OPEN.values(), ids=OPEN)
-def test_unknown_names_why(seen: Seen, named: str) -> None:
-    outcome, reason = verdict(judge(seen))
-    assert outcome is UNKNOWN
-    assert named in reason
-
-
-def test_it_survives_a_record() -> None:
-    assert build(Seen, json.loads(json.dumps(plain(GOOD)))) == GOOD
-    assert referring(GOOD)["names"] == {"record": "step-8/ran.json"}
+test_pass, test_fail, test_unknown = judge_tables.tests_of(judge, HOLDS, BROKEN, OPEN)

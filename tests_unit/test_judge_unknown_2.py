@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
+import judge_tables
 import pytest
 from container_samples import sandbox
 from receiver_samples import answer
@@ -13,8 +13,8 @@ from writing_samples import ABSENT, ATTEMPT, LANE, THERE, but, refused
 
 from pytest_amap.checks.unknown_2 import Seen, judge
 from pytest_amap.checks.writing import Attempt
-from pytest_amap.observations import Ran, build, plain, referring
-from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, verdict
+from pytest_amap.observations import Ran
+from pytest_amap.verdicts import PASS, UNKNOWN, verdict
 
 SILENT = ran()
 
@@ -66,21 +66,7 @@ OPEN = {
 }
 
 
-@pytest.mark.parametrize("attempt", HOLDS.values(), ids=HOLDS)
-def test_pass(attempt: Attempt) -> None:
-    assert verdict(judge(seen(attempt)))[0] is PASS
-
-
-@pytest.mark.parametrize("attempt", BROKEN.values(), ids=BROKEN)
-def test_fail(attempt: Attempt) -> None:
-    assert verdict(judge(seen(attempt)))[0] is FAIL
-
-
-@pytest.mark.parametrize(("attempt", "named"), OPEN.values(), ids=OPEN)
-def test_unknown_names_why(attempt: Attempt, named: str) -> None:
-    outcome, reason = verdict(judge(seen(attempt)))
-    assert outcome is UNKNOWN
-    assert named in reason
+test_pass, test_fail, test_unknown = judge_tables.tests_of(lambda attempt: judge(seen(attempt)), HOLDS, BROKEN, OPEN)
 
 
 @pytest.mark.parametrize(
@@ -103,9 +89,3 @@ def test_that_it_ended_since_takes_nothing_back() -> None:
 
 def test_a_place_that_cannot_be_looked_at_is_no_file() -> None:
     assert not but(on_host=replace(ABSENT, kind="unreadable", problem="EACCES")).created
-
-
-def test_it_survives_a_record() -> None:
-    whole = seen(ATTEMPT)
-    assert build(Seen, json.loads(json.dumps(plain(whole)))) == whole
-    assert referring(whole)["attempt"]["inbox"] == {"record": "step-8/ran.json"}

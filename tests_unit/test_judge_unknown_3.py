@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import get_type_hints
 
-import pytest
+import judge_tables
 from fake_openshell import lab_with_openshell
 from request_samples import ran
 from small_lab import unplanned, unrun
 
 from pytest_amap import probes
 from pytest_amap.checks.unknown_3 import Looks, Made, Removed, Seen, collect, judge, plan
-from pytest_amap.observations import Stat, build, plain
-from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, verdict
+from pytest_amap.observations import Stat
 
 LANE = "/home/instances/alpha/peer"
 POLICY = "version: 1\nfilesystem_policy:\n  read_only: [/usr, /opt/amap/lanes/inbox{more}]\n  read_write: [/sandbox]\n"
@@ -125,28 +123,8 @@ OPEN = {
 }
 
 
-@pytest.mark.parametrize("seen", HOLDS.values(), ids=HOLDS)
-def test_pass(seen):
-    assert verdict(judge(seen))[0] is PASS, verdict(judge(seen))
-
-
-@pytest.mark.parametrize("seen", BROKEN.values(), ids=BROKEN)
-def test_fail_names_what_was_listed(seen):
-    outcome, reason = verdict(judge(seen))
-    assert outcome is FAIL
-    assert "it was listed" in reason
-
-
-@pytest.mark.parametrize(("seen", "named"), OPEN.values(), ids=OPEN)
-def test_unknown_names_why(seen, named):
-    outcome, reason = verdict(judge(seen))
-    assert outcome is UNKNOWN
-    assert named in reason
-
-
-@pytest.mark.parametrize("seen", [GOOD, not_made("why")])
-def test_it_survives_a_record(seen):
-    assert build(get_type_hints(collect)["return"], json.loads(json.dumps(plain(seen)))) == seen
+LISTED_ALL_THE_SAME = {name: (seen, "it was listed") for name, seen in BROKEN.items()}
+test_pass, test_fail, test_unknown = judge_tables.tests_of(judge, HOLDS, LISTED_ALL_THE_SAME, OPEN)
 
 
 def test_collect_makes_looks_and_removes(tmp_path):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from typing import get_type_hints
 
+import judge_tables
 import pytest
 from container_samples import sandbox
 from receiver_samples import (
@@ -25,10 +24,8 @@ from receiver_samples import (
 )
 from request_samples import ran, read, unread
 
-from pytest_amap.checks.unknown_4 import Seen, collect, judge, within
-from pytest_amap.observations import build, plain
+from pytest_amap.checks.unknown_4 import Seen, judge, within
 from pytest_amap.rounds import Restore
-from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, verdict
 
 SOCKET, KEY = "/tmp/cc-socks/7.sock", "/sandbox/.claude/sessions/7.ab.key"
 
@@ -147,23 +144,7 @@ OPEN = {
 }
 
 
-@pytest.mark.parametrize("seen", HOLDS.values(), ids=HOLDS)
-def test_pass(seen):
-    assert verdict(judge(seen))[0] is PASS, verdict(judge(seen))
-
-
-@pytest.mark.parametrize(("seen", "named"), BROKEN.values(), ids=BROKEN)
-def test_fail_names_the_contradiction(seen, named):
-    outcome, reason = verdict(judge(seen))
-    assert outcome is FAIL
-    assert named in reason
-
-
-@pytest.mark.parametrize(("seen", "named"), OPEN.values(), ids=OPEN)
-def test_unknown_names_why(seen, named):
-    outcome, reason = verdict(judge(seen))
-    assert outcome is UNKNOWN
-    assert named in reason
+test_pass, test_fail, test_unknown = judge_tables.tests_of(judge, HOLDS, BROKEN, OPEN)
 
 
 def test_what_the_receiver_says_is_called_its_claim():
@@ -178,8 +159,3 @@ def test_what_the_receiver_says_is_called_its_claim():
 )
 def test_within(path, holds):
     assert within(path, ("/tmp", "/sandbox")) is holds
-
-
-@pytest.mark.parametrize("seen", [GOOD, but(refused=not_begun("why"), turns=None)])
-def test_it_survives_a_record(seen):
-    assert build(get_type_hints(collect)["return"], json.loads(json.dumps(plain(seen)))) == seen

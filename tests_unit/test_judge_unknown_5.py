@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from typing import get_type_hints
 
+import judge_tables
 import pytest
 from receiver_samples import (
     ANSWERED,
@@ -20,10 +19,8 @@ from receiver_samples import (
 )
 from request_samples import ran, read, unread
 
-from pytest_amap.checks.unknown_5 import Seen, collect, judge
-from pytest_amap.observations import build, plain
+from pytest_amap.checks.unknown_5 import Seen, judge
 from pytest_amap.rounds import PROJECT, Restore
-from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, verdict
 
 ACCEPT, HOLD = '{"crossSessionInbound": "accept"}', '{"crossSessionInbound": "hold"}'
 UNCHANGED = round_of(("delivered", SILENCE), path=PROJECT, reply=True, after=())
@@ -103,30 +100,9 @@ OPEN = {
 }
 
 
-@pytest.mark.parametrize("seen", HOLDS.values(), ids=HOLDS)
-def test_pass(seen):
-    assert verdict(judge(seen))[0] is PASS, verdict(judge(seen))
-
-
-@pytest.mark.parametrize(("seen", "named"), BROKEN.values(), ids=BROKEN)
-def test_fail_names_the_contradiction(seen, named):
-    outcome, reason = verdict(judge(seen))
-    assert outcome is FAIL
-    assert named in reason
-
-
-@pytest.mark.parametrize(("seen", "named"), OPEN.values(), ids=OPEN)
-def test_unknown_names_why(seen, named):
-    outcome, reason = verdict(judge(seen))
-    assert outcome is UNKNOWN
-    assert named in reason
+test_pass, test_fail, test_unknown = judge_tables.tests_of(judge, HOLDS, BROKEN, OPEN)
 
 
 @pytest.mark.parametrize("project", [UNCHANGED, TIGHTENED], ids=["unchanged", "tightened"])
 def test_that_loosening_was_not_tried_is_said(project):
     assert any("loosening was not tried" in part.seen for part in judge(but(project=project)))
-
-
-@pytest.mark.parametrize("seen", [GOOD, but(local=not_begun("why"))])
-def test_it_survives_a_record(seen):
-    assert build(get_type_hints(collect)["return"], json.loads(json.dumps(plain(seen)))) == seen

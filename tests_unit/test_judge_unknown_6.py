@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 
+import judge_tables
 import pytest
 from container_samples import box
 from posture_samples import GOOD, INFO, KEY, LISTENS, STATUS, TOML, UNIT, but, listing, with_toml
@@ -14,9 +14,9 @@ from request_samples import ran, read, unread
 from pytest_amap.checks.gateway_files import OTHERS
 from pytest_amap.checks.unknown_6 import PAGES, STATEMENT, Seen, judge
 from pytest_amap.failures import StepRefused
-from pytest_amap.observations import Ran, build, plain, referring
+from pytest_amap.observations import Ran
 from pytest_amap.steps import gateway as gateway_step
-from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, Part, verdict
+from pytest_amap.verdicts import FAIL, UNKNOWN, verdict
 
 ALPHA, BETA = box("alpha", "id-1"), box("beta", "id-2")
 REFUSED = "Error:   × transport error\n  ╰─▶ Connection refused (os error 111)\n"
@@ -238,31 +238,13 @@ OPEN = {
 }
 
 
-@pytest.mark.parametrize("seen", HOLDS.values(), ids=HOLDS)
-def test_pass(seen: Seen) -> None:
-    assert verdict(judge(seen))[0] is PASS, verdict(judge(seen))
-
-
-@pytest.mark.parametrize("seen", BROKEN.values(), ids=BROKEN)
-def test_fail(seen: Seen) -> None:
-    assert verdict(judge(seen))[0] is FAIL
-
-
-@pytest.mark.parametrize(("seen", "named"), OPEN.values(), ids=OPEN)
-def test_unknown_names_why(seen: Seen, named: str) -> None:
-    outcome, reason = verdict(judge(seen))
-    assert outcome is UNKNOWN
-    assert named in reason
+test_pass, test_fail, test_unknown = judge_tables.tests_of(judge, HOLDS, BROKEN, OPEN)
 
 
 def test_every_part_has_been_seen_to_fail_or_not_to_know() -> None:
-    def turned(cases: Mapping[str, Seen], outcome: object) -> set[str]:
-        parts: list[Part] = [part for seen in cases.values() for part in judge(seen)]
-        return {part.name for part in parts if part.outcome is outcome}
-
     names = {part.name for part in judge(GOOD)}
-    assert turned({name: seen for name, (seen, _) in OPEN.items()}, UNKNOWN) >= names
-    assert names - turned(BROKEN, FAIL) == {"what overrides the gateway's file", OTHERS, STATEMENT}
+    assert judge_tables.turned(judge, OPEN, UNKNOWN) >= names
+    assert names - judge_tables.turned(judge, BROKEN, FAIL) == {"what overrides the gateway's file", OTHERS, STATEMENT}
 
 
 @pytest.mark.parametrize(
@@ -300,10 +282,3 @@ def test_the_gate_lets_a_sound_posture_through_and_the_statement_does_not_gate()
 def test_the_gate_refuses_whatever_is_not_shown_to_hold(seen: Seen) -> None:
     with pytest.raises(StepRefused, match="refusing to go on"):
         gate(seen)
-
-
-def test_it_survives_a_record() -> None:
-    assert build(Seen, json.loads(json.dumps(plain(GOOD)))) == GOOD
-    kept = referring(GOOD)
-    assert kept["files"]["toml"] == {"record": "step-8/read.json"}
-    assert kept["sandboxes"] == [{"record": "step-8/ran.json"}]

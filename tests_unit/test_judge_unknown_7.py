@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
-import pytest
+import judge_tables
 from container_samples import sandbox
 from receiver_samples import answer, delegation
 from request_samples import N1, ran, read, unread
@@ -13,8 +12,7 @@ from request_samples import N1, ran, read, unread
 from kit import policy
 from kit.names import RunAs
 from pytest_amap.checks.unknown_7 import Seen, judge
-from pytest_amap.observations import Ran, Read, Stat, build, plain, referring
-from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, verdict
+from pytest_amap.observations import Ran, Read, Stat
 
 POLICY = policy.render(RunAs(1000, 1000))
 
@@ -128,31 +126,10 @@ OPEN = {
 }
 
 
-@pytest.mark.parametrize("seen", HOLDS.values(), ids=HOLDS)
-def test_pass(seen: Seen) -> None:
-    assert verdict(judge(seen))[0] is PASS, verdict(judge(seen))
-
-
-@pytest.mark.parametrize(("seen", "named"), BROKEN.values(), ids=BROKEN)
-def test_fail_names_what_was_seen(seen: Seen, named: str) -> None:
-    outcome, reason = verdict(judge(seen))
-    assert outcome is FAIL
-    assert named in reason
-
-
-@pytest.mark.parametrize(("seen", "named"), OPEN.values(), ids=OPEN)
-def test_unknown_names_why(seen: Seen, named: str) -> None:
-    outcome, reason = verdict(judge(seen))
-    assert outcome is UNKNOWN
-    assert named in reason
+test_pass, test_fail, test_unknown = judge_tables.tests_of(judge, HOLDS, BROKEN, OPEN)
 
 
 def test_both_members_are_asked() -> None:
     names = [part.name for part in judge(GOOD)]
     for member in ("alpha", "beta"):
         assert sum(member in name for name in names) >= 3
-
-
-def test_it_survives_a_record() -> None:
-    assert build(Seen, json.loads(json.dumps(plain(GOOD)))) == GOOD
-    assert referring(GOOD)["ids"]["beta"] == {"record": "step-8/ran.json"}
