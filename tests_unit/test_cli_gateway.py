@@ -51,17 +51,17 @@ def test_only_the_required_settings_change(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "why"),
     [
-        "openshell = 1\n",
-        "openshell.version = 1\n",
-        "openshell = {version = 1}\n",
-        "[openshell\n",
-        "[openshell]\nversion = '''\n[x]\n'''\n",
+        ("openshell = 1\n", "openshell in gateway.toml is no table"),
+        ("openshell.version = 1\n", "another style"),
+        ("openshell = {version = 1}\n", "another style"),
+        ("[openshell\n", "cannot be read as TOML"),
+        ("[openshell]\nversion = '''\n[x]\n'''\n", "another style"),
     ],
 )
-def test_what_would_not_come_out_exact_is_not_offered(text: str) -> None:
-    with pytest.raises(ByHand):
+def test_what_would_not_come_out_exact_is_not_offered(text: str, why: str) -> None:
+    with pytest.raises(ByHand, match=why):
         merged(text)
 
 

@@ -22,14 +22,15 @@ class ByHand(Exception):
 def merged(text: str) -> str:
     """`text` with every required setting; all else stays. Raises ByHand."""
     before = _read(text)
+    if before is None:
+        raise ByHand("gateway.toml cannot be read as TOML: mend it first")
     wanted = [(path, value) for path, value in REQUIRED if not _holds(before, path, value)]
     for path, value in wanted:
         text = _put(text, path, str(value).lower() if isinstance(value, bool) else _quoted(value))
-    after = _read(text)
     for path, value in wanted:
         _set(before, path, value)
-    if after != before:
-        raise ByHand("gateway.toml is written in another style than tables: put the fragment's settings in by hand")
+    if _read(text) != before:
+        raise ByHand("gateway.toml is written in another style than tables: put what is marked WRONG right by hand")
     return text
 
 
@@ -40,11 +41,11 @@ def diff(text: str, name: str) -> str:
     return "\n".join(lines)
 
 
-def _read(text: str) -> dict[str, Any]:
+def _read(text: str) -> dict[str, Any] | None:
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError):
-        raise ByHand("gateway.toml cannot be read as TOML: mend it first") from None
+        return None
 
 
 def _quoted(value: object) -> str:
@@ -61,7 +62,7 @@ def _set(data: dict[str, Any], path: Path, value: object) -> None:
     for key in path[:-1]:
         inner = data.setdefault(key, {})
         if not isinstance(inner, dict):
-            raise ByHand(f"{key} in gateway.toml is no table: put the fragment's settings in by hand")
+            raise ByHand(f"{key} in gateway.toml is no table: put what is marked WRONG right by hand")
         data = inner
     data[path[-1]] = value
 
