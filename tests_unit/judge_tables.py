@@ -34,6 +34,12 @@ def test_of(judge: Judge, wanted: Outcome, table: Table) -> Callable[..., None]:
     return test
 
 
+def part_of(judge: Judge, seen: Any, words: str) -> Part:
+    """The one part with those words in its name."""
+    (found,) = (part for part in judge(seen) if words in part.name)
+    return found
+
+
 def turned(judge: Judge, table: Table, outcome: Outcome) -> set[str]:
     """The parts that have that outcome in some case."""
     seen = (case[0] if isinstance(case, tuple) else case for case in table.values())

@@ -6,9 +6,11 @@ import json
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import pytest
+from judge_tables import part_of
 from request_samples import AT, N1, N2, ran
 
 from pytest_amap import probes
@@ -17,7 +19,7 @@ from pytest_amap.checks.pass_criterion_1 import CLASSES, Folder, Seen, judge
 from pytest_amap.checks.validator import Document
 from pytest_amap.observations import Listing, Ran, build, plain
 from pytest_amap.results import Declared
-from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, Outcome, Part, verdict
+from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, Outcome, verdict
 
 HOME = "/srv/amap"
 OUTBOX, PEER = f"{HOME}/instances/alpha/outbox", f"{HOME}/instances/beta/peer"
@@ -78,10 +80,7 @@ def but(prefix: str, *documents: dict[str, Any], **changes: Any) -> Seen:
 GOOD = but("", declared=())
 
 
-def part(seen: Seen, words: str) -> Part:
-    found = [one for one in judge(seen) if words in one.name]
-    assert len(found) == 1
-    return found[0]
+part = partial(part_of, judge)
 
 
 def test_exactly_the_classes_that_this_stack_does_not_make_stay_unknown() -> None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 
 import pytest
+from judge_tables import part_of
 from request_samples import ALPHA, BETA, N1, N2, N3, outcome, placed, private, ran, read, result, unread
 
 from pytest_amap import probes
 from pytest_amap.checks.pass_criterion_2 import Seen, judge
 from pytest_amap.delegations import Delegation
 from pytest_amap.observations import Ran, build, plain
-from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, Outcome, Part, verdict
+from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, Outcome, verdict
 
 ROW = "claude\t-\t-\t41\t/tmp/cc-socks/41.sock\t/sandbox/.claude/sessions/41.key"
 TASK = placed(N1, "alpha", "beta", "00000001")
@@ -56,10 +58,7 @@ def history(*words: str, reply: str = REPLY) -> Seen:
     return delegation(receiver_audit=read(log(*words)), sender_audit=read(reply))
 
 
-def part(seen: Seen, words: str) -> Part:
-    found = [one for one in judge(seen) if words in one.name]
-    assert len(found) == 1
-    return found[0]
+part = partial(part_of, judge)
 
 
 def test_a_whole_run_is_pass() -> None:

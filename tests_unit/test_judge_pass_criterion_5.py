@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
+from judge_tables import part_of
 from request_samples import ALPHA, BETA, N1, N2, N3, placed, private, ran, read, result, unread
 
 from pytest_amap.checks.pass_criterion_5 import Seen, judge
 from pytest_amap.delegations import Delegation
 from pytest_amap.observations import Listing, build, plain
-from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, Outcome, Part, verdict
+from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, Outcome, verdict
 
 HELD, UNGRANTED = "queued_for_human", "recipient_not_allowlisted"
 SUBJECT = "L1 reverse task 20261129T120000Z: never granted"
@@ -64,10 +66,7 @@ def with_(**changes: Any) -> Seen:
     return replace(GOOD, **changes)
 
 
-def part(seen: Seen, words: str) -> Part:
-    found = [one for one in judge(seen) if words in one.name]
-    assert len(found) == 1
-    return found[0]
+part = partial(part_of, judge)
 
 
 def test_a_held_task_is_pass() -> None:

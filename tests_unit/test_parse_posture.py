@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from posture_samples import TOML
 
 from pytest_amap.parsers import Unreadable, addresses, environment_files, units
 from pytest_amap.parsers.gateway_settings import Finding, State
 from pytest_amap.parsers.gateway_toml import GatewayFile, findings, gateway_file
 from pytest_amap.parsers.listeners import is_loopback, listeners
 
-RIGHT = """\
-[openshell]
-version = 2
-[openshell.gateway]
-compute_driver = "docker"
-[openshell.drivers.docker]
-allow_driver_config = true
-enable_bind_mounts  = true
-[openshell.drivers.docker.resource_admission]
-enabled = false
-"""
+RIGHT = TOML.replace("mounts =", "mounts  =")
 
 
 def row(address: str, glue: str = "LISTEN 0      128") -> str:
