@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -308,6 +309,15 @@ def test_pass_criterion_4_waits_for_the_log_and_names_the_binary(tmp_path: Path)
     assert NODE in lab.run.facts["provider_connection"]
     assert_as_planned(lab, host, pass_criterion_4)
     survives(seen)
+
+
+@pytest.mark.parametrize(("own", "outcome"), [(DENIAL, PASS), ("", UNKNOWN)])
+def test_a_denial_that_another_program_met_is_waited_past(tmp_path: Path, own: str, outcome: Outcome) -> None:
+    others = f"{LOG}NET:OPEN [MED] DENIED /usr/bin/curl(9) -> mail.example.org:443 [policy:-]\n"
+    lab, _ = network_lab(tmp_path, [said(), said(others), said(others + own), said(others + own + REACHED)])
+    seen = pass_criterion_4.collect(lab.sender, PROFILE)
+    parts = pass_criterion_4.judge(replace(seen, control_log=said(REACHED)))  # it holds the later lines, too
+    assert outcomes(parts)["the denial is logged"] is outcome
 
 
 def test_a_line_that_was_there_before_the_call_is_not_waited_for(tmp_path: Path) -> None:
