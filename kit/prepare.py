@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from kit import commands, files, fleet, gateway, lanes, membership, names, payload_files, policy
@@ -10,6 +10,7 @@ from kit.errors import Refused
 from kit.files import Plan, Wanted, directory, document
 from kit.fleet import Fleet
 from kit.home import Home
+from kit.membership import Member
 from kit.names import RunAs
 
 # Paths that a packaged gateway does not see: its unit has a private /tmp.
@@ -40,8 +41,7 @@ def plan(
     names.check_image(image)
     members = membership.load(home.membership) or ()
     recorded = [member.name for member in members]
-    wanted_fleet = _fleet_to_install(home, fleet_file, recorded=recorded, examples=examples)
-    membership.check_within(members, wanted_fleet)
+    wanted_fleet = fleet_to_install(home, fleet_file, members, examples=examples)
     payload = payload_files.files(home, connector)
     made = files.plan(
         home,
@@ -63,8 +63,17 @@ def plan(
     return Plan(home, made.items, notes)
 
 
-def _fleet_to_install(home: Home, source: Path, *, recorded: list[str], examples: Path | None) -> Fleet:
-    """The fleet at `source`, or the installed one where an example says the same; a conflict is Refused."""
+def fleet_to_install(home: Home, source: Path, members: Collection[Member], *, examples: Path | None) -> Fleet:
+    """The fleet at `source`, or the installed one where an example says the same.
+
+    A conflict with the installed one, or with the recorded `members`, is Refused.
+    """
+    wanted = _over_installed(home, source, [member.name for member in members], examples)
+    membership.check_within(members, wanted)
+    return wanted
+
+
+def _over_installed(home: Home, source: Path, recorded: list[str], examples: Path | None) -> Fleet:
     new = fleet.load(source)
     if not home.fleet.is_file():
         return new

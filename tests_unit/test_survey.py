@@ -125,6 +125,24 @@ def marked(kind: str) -> Callable[[World], object]:
     return write
 
 
+def recorded_for(members: str, content: str) -> Callable[[World], object]:
+    """A home that has `members`, a fleet of alpha and beta; and another fleet by --fleet."""
+
+    def write(world: World) -> None:
+        (world.root / "home").mkdir()
+        (world.root / "home" / "fleet.json").write_text(ONE_EDGE)
+        (world.root / "home" / "membership.json").write_text(members)
+        fleet(content)(world)
+
+    return write
+
+
+ONE_EDGE = (
+    '{"workspace": "default", "fleet_domain": "openshell.test.internal", '
+    '"task_graph": {"beta": ["alpha"]}, "task_deny": []}'
+)
+OTHER_EDGE = ONE_EDGE.replace("beta", "gamma")
+BETA = '{"version": 1, "members": [{"workspace": "default", "name": "beta", "id": "895afaf8"}]}'
 TWO_EDGES = (
     '{"workspace": "default", "fleet_domain": "openshell.test.internal", '
     '"task_graph": {"alpha": ["beta"], "beta": ["alpha"]}}'
@@ -144,6 +162,8 @@ TWO_EDGES = (
         (marked("rehearsal"), "belongs to rehearsal runs, and this is a live run", "name another home"),
         (fleet("{"), "fleet.json", "mend the fleet file, or give --fleet"),
         (fleet(TWO_EDGES), "the fleet has 2 task edges", "one sender and one receiver"),
+        (recorded_for(BETA, OTHER_EDGE), "members are recorded (beta)", "home/fleet.json to keep it"),
+        (recorded_for("{}", ONE_EDGE), "membership.json must be an object", "mend the file"),
         (without("openshell"), "openshell is not on PATH", "install OpenShell"),
         (without("openshell-gateway"), "openshell-gateway is not on PATH", "put it on PATH"),
         (without("docker"), "docker is not on PATH", "install Docker"),

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kit import fleet as kit_fleet
+from kit import membership, prepare
 from kit import siblings as kit_siblings
 from kit.errors import Refused
 from kit.fleet import Fleet
@@ -164,7 +165,7 @@ def kind_of(options: Options) -> str:
 
 
 def fleet(ground: Ground, options: Options, environ: Mapping[str, str]) -> None:
-    """The home's own fleet.json wins over the example; step 3 refuses a differing --fleet over recorded members."""
+    """The home's own fleet.json wins over the example; another one by --fleet must agree with what is recorded."""
     installed = ground.home.fleet if ground.home else Path()
     example = Path(__file__).resolve().parents[2] / "examples" / "fleet.json"
     if not example.is_file():
@@ -175,6 +176,8 @@ def fleet(ground: Ground, options: Options, environ: Mapping[str, str]) -> None:
     except Refused as refusal:
         ground.problems.append(Problem(options.shown(str(refusal)), "mend the fleet file, or give --fleet"))
         return
+    if options.fleet and ground.home is not None:
+        installable(ground, ground.home, options)
     edges = ground.fleet.task_edges
     if len(edges) != 1:
         ground.problems.append(
@@ -185,6 +188,15 @@ def fleet(ground: Ground, options: Options, environ: Mapping[str, str]) -> None:
         )
         return
     ground.sender, ground.receiver = edges[0]
+
+
+def installable(ground: Ground, home: Home, options: Options) -> None:
+    """Step 3 would refuse it, too; but a check that needs no step 3 would speak of a fleet that is not this home's."""
+    try:
+        members = membership.load(home.membership) or ()
+        prepare.fleet_to_install(home, ground.fleet_file, members, examples=options.repository / "examples")
+    except Refused as refusal:
+        ground.problems.append(refused(options, refusal))
 
 
 def user(ground: Ground, options: Options, environ: Mapping[str, str]) -> None:

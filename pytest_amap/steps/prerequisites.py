@@ -39,7 +39,8 @@ def prerequisites(lab: Lab) -> Lab:
     """
     if lab.ground.problems:
         listed = [str(problem) for problem in lab.ground.problems]
-        raise StepRefused(f"{len(listed)} things are missing or wrong, each with its remedy", listed)
+        many = f"{len(listed)} things are" if len(listed) > 1 else "1 thing is"
+        raise StepRefused(f"{many} missing or wrong, each with its remedy", listed)
     openshell, docker = ask_versions(lab)
     lab.run.facts |= {"openshell": openshell, "docker": docker}
     lab.ids.update(identity.recorded(lab))
