@@ -9,6 +9,7 @@ Defects for a rehearsal are read from FAULTS; a SIGTERM ends it at once, and its
 from __future__ import annotations
 
 import argparse
+import contextlib
 import ctypes
 import hashlib
 import http.client
@@ -49,11 +50,10 @@ class ApiError(OSError):
 
 def read_json(path: Path) -> dict[str, Any]:
     """A JSON object, empty where the file is missing or is none."""
-    try:
+    with contextlib.suppress(OSError, ValueError):
         value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return value if isinstance(value, dict) else {}
+        return value if isinstance(value, dict) else {}
+    return {}
 
 
 def version() -> str:
@@ -149,7 +149,7 @@ def bind(faults: dict[str, Any]) -> socket.socket | None:
     candidates = [Path(base) / "cc-socks", Path(f"/tmp/cc-socks-{os.getuid()}")]
     for directory in [Path(faults["socket_dir"])] if "socket_dir" in faults else candidates:
         path = directory / f"{os.getpid()}.sock"
-        try:
+        with contextlib.suppress(OSError):
             directory.mkdir(mode=0o700, exist_ok=True)
             if len(str(path)) > 103 or not vetted(directory):
                 continue
@@ -159,8 +159,6 @@ def bind(faults: dict[str, Any]) -> socket.socket | None:
             path.chmod(0o600)
             listener.listen(50)
             return listener
-        except OSError:
-            continue
     return None
 
 
@@ -176,13 +174,9 @@ class Transcript:
 
     def add(self, kind: str, content: Any) -> None:
         """Append one `user` or `assistant` entry."""
-        entry = {
-            **self._common,
-            "type": kind,
-            "uuid": str(uuid.uuid4()),
-            "timestamp": time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime()),
-            "message": {"role": kind, "content": content},
-        }
+        when = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())
+        about = {"type": kind, "uuid": str(uuid.uuid4()), "timestamp": when}
+        entry = {**self._common, **about, "message": {"role": kind, "content": content}}
         with open(self.path, "a", encoding="utf-8") as stream:
             stream.write(json.dumps(entry) + "\n")
 
@@ -211,18 +205,16 @@ def call_tool(mcp_config: str, server: str, tool: str, arguments: dict[str, Any]
     entry = read_json(Path(mcp_config)).get("mcpServers", {}).get(server)
     if not isinstance(entry, dict):
         raise ValueError(f"no MCP server {server} is registered")
-    own = {name: os.path.expandvars(value) for name, value in entry.get("env", {}).items()}
+    environ = {**os.environ, **{name: os.path.expandvars(value) for name, value in entry.get("env", {}).items()}}
+    command = [os.path.expandvars(word) for word in (entry["command"], *entry.get("args", []))]
     opening = {"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {"name": "claude"}}
     messages = [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": opening},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": tool, "arguments": arguments}},
     ]
-    done = subprocess.run(
-        [os.path.expandvars(entry["command"]), *map(os.path.expandvars, entry.get("args", []))],
-        input="".join(json.dumps(message) + "\n" for message in messages),
-        env={**os.environ, **own}, capture_output=True, text=True, timeout=30, check=False,
-    )  # fmt: skip
+    asked = "".join(json.dumps(message) + "\n" for message in messages)
+    done = subprocess.run(command, input=asked, env=environ, capture_output=True, text=True, timeout=30, check=False)
     for line in done.stdout.splitlines():
         answer = json.loads(line)
         if answer.get("id") == 2 and "result" in answer and not answer["result"].get("isError"):
@@ -288,18 +280,18 @@ class Session:
         staged.replace(path)
 
     def _run_hooks(self) -> None:
-        environment = {**os.environ, "CLAUDE_PID": str(os.getpid()), "CLAUDE_CODE_SESSION_ID": self._id}
+        environ = {**os.environ, "CLAUDE_PID": str(os.getpid()), "CLAUDE_CODE_SESSION_ID": self._id}
         if self._socket_path:
             # The token proves a child of this session; it is not the peer key.
             token = secrets.token_hex(16)
-            environment.update(CLAUDE_CODE_MESSAGING_SOCKET=self._socket_path, CLAUDE_CODE_MESSAGING_TOKEN=token)
+            environ.update(CLAUDE_CODE_MESSAGING_SOCKET=self._socket_path, CLAUDE_CODE_MESSAGING_TOKEN=token)
         told = {
             "session_id": self._id, "transcript_path": str(self._transcript.path), "cwd": str(self._settings.cwd),
             "hook_event_name": "SessionStart", "source": "startup", "model": "stand-in",
         }  # fmt: skip
         for command in self._settings.session_start_hooks():
-            shell, stdin = ["/bin/sh", "-c", command], json.dumps(told)
-            done = subprocess.run(shell, input=stdin, env=environment, capture_output=True, text=True, check=False)
+            shell, asked = ["/bin/sh", "-c", command], json.dumps(told)
+            done = subprocess.run(shell, input=asked, env=environ, capture_output=True, text=True, check=False)
             if done.returncode != 0:
                 self._screen.add(f"SessionStart hook error: {done.stderr.strip()}")
 
@@ -310,15 +302,12 @@ class Session:
 
     def _converse(self, peer: socket.socket) -> None:
         peer.settimeout(30)
-        try:
-            with peer, peer.makefile("rb") as lines:
-                for line in lines:
-                    frame = json.loads(line)
-                    # The auth line is optional: any process of this uid that reaches the socket may send.
-                    if frame.get("type") == "user":
-                        self._receive(frame)
-        except (OSError, ValueError, AttributeError):
-            return
+        with contextlib.suppress(OSError, ValueError, AttributeError), peer, peer.makefile("rb") as lines:
+            for line in lines:
+                frame = json.loads(line)
+                # The auth line is optional: any process of this uid that reaches the socket may send.
+                if frame.get("type") == "user":
+                    self._receive(frame)
 
     def _receive(self, frame: dict[str, Any]) -> None:
         reply = Path(str(frame.get("from", "")).partition("uds:")[2])
@@ -368,18 +357,18 @@ class Session:
             listing = subprocess.run(["ls", "-la"], capture_output=True, text=True, check=True).stdout
             answer = f"Files in {self._settings.cwd}:\n{listing}"
         given = {"to": [sender.group(1)], "body_text": answer, "in_reply_to": notice.group(1)}
-        return f"Sent my answer: {self._tool('inbox-submit', 'submit', given)}"
+        return f"Sent my answer: {self._submit(given)}"
 
     def _is_reply(self, notice_id: str) -> bool:
         """Whether the lane's own notice says that this message answers one of ours: no answer to an answer."""
         notice = read_json(Path(os.environ.get("AMAP_PEER_DIR", "")) / "notices" / f"notice-{notice_id}.json")
         return bool((notice.get("message") or {}).get("in_reply_to"))
 
-    def _tool(self, server: str, tool: str, given: dict[str, Any]) -> str:
+    def _submit(self, given: dict[str, Any]) -> str:
         use = f"toolu_{secrets.token_hex(12)}"
-        called = {"type": "tool_use", "id": use, "name": f"mcp__{server}__{tool}", "input": given}
+        called = {"type": "tool_use", "id": use, "name": "mcp__inbox-submit__submit", "input": given}
         self._transcript.add("assistant", [called])
-        result = call_tool(self._mcp_config, server, tool, given)
+        result = call_tool(self._mcp_config, "inbox-submit", "submit", given)
         self._transcript.add("user", [{"type": "tool_result", "tool_use_id": use, "content": result}])
         return result
 
