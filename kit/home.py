@@ -137,12 +137,16 @@ def _check_way(path: str) -> None:
         mode, there = os.lstat(path).st_mode, True
     except FileNotFoundError:
         mode, there = stat.S_IFDIR, False
+    except OSError as error:
+        raise Refused(f"the home {path} cannot be looked at ({error.strerror}): give another path") from error
     if stat.S_ISLNK(mode):
         raise Refused(f"the home {path} is a symlink: give the real path {os.path.realpath(path)}")
     if not stat.S_ISDIR(mode):
         raise Refused(f"the home {path} is no directory: give another path, or move that file away")
     if os.path.realpath(path) != path:
         raise Refused(f"the home {path} passes through a symlink: give the real path {os.path.realpath(path)}")
+    if there and not os.access(path, os.X_OK):
+        raise Refused(f"the home {path} is closed to this account: give it to this account, or give another path")
     if not there and not os.access(parent, os.W_OK | os.X_OK):
         raise Refused(f"{parent} is not this account's to write: have the home {path} made and given to this account")
 

@@ -73,8 +73,11 @@ def find(name: str, environ: Mapping[str, str], repository: Path) -> Sibling:
     stated = environ.get(kind.variable)
     if stated:
         path = Path(os.path.abspath(stated))
-        if not (path / kind.witness).is_file():
-            raise Refused(f"{kind.variable} is {stated}, which holds no {kind.witness}: set it to that checkout")
+        if not os.path.isfile(path / kind.witness):
+            raise Refused(
+                f"{kind.variable} is {stated}, where this account sees no {kind.witness}: set it to that checkout, "
+                "and let this account read it"
+            )
         return Sibling(name, path, "variable")
     found = beside(name, repository)
     if found is None:
@@ -99,7 +102,7 @@ def beside(name: str, repository: Path) -> Path | None:
     """The checkout `name` beside this repository or a parent of it, whatever its variable says."""
     kind, here = KINDS[name], Path(os.path.abspath(repository))
     candidates = (parent / directory for parent in here.parents for directory in kind.directories)
-    return next((path for path in candidates if (path / kind.witness).is_file()), None)
+    return next((path for path in candidates if os.path.isfile(path / kind.witness)), None)
 
 
 def load_pins(path: Path = PINS) -> dict[str, Pin]:

@@ -82,6 +82,20 @@ def test_a_home_that_cannot_be_made_is_refused_before_the_plan_is_told(terminal:
         assert tree(tmp_path) == before
 
 
+def test_what_is_closed_to_this_account_is_one_sentence(terminal: Terminal, tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0)
+    for place, said in ((closed, "is closed to this account: "), (closed / "home", "(Permission denied): ")):
+        result = terminal.prepare(home=str(place))
+        assert (result.returncode, result.stdout, len(result.stderr.splitlines())) == (1, "", 1)
+        assert f"the home {place} " in result.stderr
+        assert said in result.stderr
+    terminal.environment = {**terminal.environment, "AMAP_SPEC_DIR": str(closed)}
+    result = terminal.prepare()
+    assert (result.returncode, result.stdout, len(result.stderr.splitlines())) == (1, "", 1)
+    assert f"AMAP_SPEC_DIR is {closed}, where this account sees no fixtures/validate.py: " in result.stderr
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
 def test_lines_that_cannot_be_printed_are_one_sentence(terminal: Terminal) -> None:
     words = ["--home", str(terminal.home), "--fleet", "examples/fleet.json", "--run-as", f"{UID}:{GID}", "--image", "i"]
