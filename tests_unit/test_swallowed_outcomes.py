@@ -74,6 +74,11 @@ def test_it_is_selected_like_any_other(bench: Bench) -> None:
     assert bench.run("--apply", path="tests_live/test_unknown_3.py::test_unknown_3").ret == 3
 
 
+def test_a_file_that_holds_its_check_and_no_doctest_is_asked_once(bench: Bench) -> None:
+    bench.check("unknown_2", PASSES)
+    assert bench.run("--apply", "--doctest-modules").ret == 0
+
+
 @pytest.mark.parametrize("values", ["FAIL, PASS", "PASS, FAIL"])
 def test_a_check_that_is_asked_twice_keeps_its_fail(bench: Bench, values: str) -> None:
     mark = f"@pytest.mark.parametrize('one', [{values}])"

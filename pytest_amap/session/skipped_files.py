@@ -30,7 +30,7 @@ class SkippedCheck(pytest.Item):
 def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, Any, pytest.CollectReport]:
     report: pytest.CollectReport = yield
     nothing = report.skipped or (report.passed and not report.result)
-    if nothing and isinstance(collector, pytest.Module) and selection.check_of(collector.path, L1):
+    if nothing and type(collector) is pytest.Module and selection.check_of(collector.path, L1):  # not doctest's, too
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else "its file holds no test"
         reason = reason.removeprefix("Skipped: ")
         stand_in = SkippedCheck.from_parent(collector, name=collector.path.stem, reason=reason)
