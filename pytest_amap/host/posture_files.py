@@ -76,32 +76,31 @@ def locate(
         unsaid = elsewhere(environ)
     environment = in_folder(environ, "gateway.env", followed)
     read = [environment, *environment_files(unit)]
-    service = variables(environment) | (manager.environment if manager else {}) | (unit.environment if unit else {})
+    service = variables(environment) | (manager.environment if manager else {}) | unit.environment
     for one in read[1:]:
         service |= variables(one)
-    service = units.without(service, unit.unset if unit else ())
+    service = units.without(service, unit.unset)
     argv, doubts = command(unit, service, program)
-    toml, how, more = configuration(units.config_file(argv, service), environ, service, unit, manager)
+    moved = {name: service[name] for name in units.PLACES if service.get(name)}
+    known = unit.state == "active" and manager is not None and not manager.doubts
+    places = {"HOME": environ.get("HOME", ""), **moved} if known else {**environ, **moved}
+    toml, how, more = configuration(units.config_file(argv, service), places, unit, environ.get(CONFIG))
+    settings = {name: service[name] for name in service if units.concerns(name) and name not in units.PLACES}
     return GatewayFiles(
         toml=toml,
         how=how,
         environment=environment,
-        overrides={name: value for name, value in service.items() if overriding(name)} | units.flags(argv[1:]),
+        overrides=settings | units.flags(argv[1:]),
         unread=tuple(dict.fromkeys(filter(None, map(unread, read)))),
         undecided=tuple(dict.fromkeys([*(manager.doubts if manager else ()), *doubts, *more, *unsaid])),
-        drop_ins=unit.drop_ins if unit else (),
+        drop_ins=unit.drop_ins,
     )
 
 
-def overriding(name: str) -> bool:
-    """Whether a variable is a setting, and not only the place of one."""
-    return units.concerns(name) and name not in units.PLACES
-
-
-def command(unit: units.Unit | None, service: Mapping[str, str], program: str) -> tuple[tuple[str, ...], list[str]]:
+def command(unit: units.Unit, service: Mapping[str, str], program: str) -> tuple[tuple[str, ...], list[str]]:
     """The argv as it is started, and what of it is not decided: another program may hand the gateway anything."""
-    doubts = list(unit.doubts) if unit else []
-    argv = units.started(unit.argv, service) if unit else ()
+    doubts = list(unit.doubts)
+    argv = units.started(unit.argv, service)
     if argv is None:
         return (), [*doubts, "its ExecStart= has a variable that cannot be split into words"]
     if argv and os.path.basename(argv[0]) not in (PROGRAM, os.path.basename(program)):
@@ -110,28 +109,19 @@ def command(unit: units.Unit | None, service: Mapping[str, str], program: str) -
 
 
 def configuration(
-    named: str | None,
-    environ: Mapping[str, str],
-    service: Mapping[str, str],
-    unit: units.Unit | None,
-    manager: Manager | None,
+    named: str | None, places: Mapping[str, str], unit: units.Unit, terminal: str | None
 ) -> tuple[Read, str, list[str]]:
     """The gateway.toml that the service names, or this terminal, or the one in the user's folder; and a doubt.
 
     A service that runs does not know this terminal's variables. One of which that is not known may be started from a
     terminal too: where both name a file it must be the same.
     """
-    running = unit is not None and unit.state == "active"
-    moved = {name: service[name] for name in units.PLACES if service.get(name)}
-    known = running and manager is not None and not manager.doubts
-    places = {"HOME": environ.get("HOME", ""), **moved} if known else {**environ, **moved}
     own = at(named) if named else in_folder(places, "gateway.toml")
     how = "named by the gateway's own settings" if named else "the user's configuration folder"
-    terminal = environ.get(CONFIG)
-    if running or not terminal:
+    if unit.state == "active" or not terminal:
         return own, how, []
     doubt = f"the service and this terminal's {CONFIG} name different files"
-    doubts = [doubt] if unit and unit.argv and terminal != own.path else []
+    doubts = [doubt] if unit.argv and terminal != own.path else []
     return (own, how, doubts) if named else (at(terminal), f"named by {CONFIG} in this terminal", doubts)
 
 
@@ -154,9 +144,9 @@ def in_folder(environ: Mapping[str, str], name: str, read: Callable[[str], Read]
     return read(os.path.join(folder, "openshell", name))
 
 
-def environment_files(unit: units.Unit | None) -> Iterator[Read]:
+def environment_files(unit: units.Unit) -> Iterator[Read]:
     """The unit's environment files in their order; systemd takes a pattern for every file that fits it."""
-    for path in unit.environment_files if unit else ():
+    for path in unit.environment_files:
         yield from map(followed, sorted(glob.glob(path)) or [path])
 
 

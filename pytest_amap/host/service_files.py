@@ -26,8 +26,8 @@ class Manager:
     doubts: tuple[str, ...] = ()
 
 
-def unit(environ: Mapping[str, str]) -> Unit | None:
-    """The service from its unit file and drop-ins; None where no file is there."""
+def unit(environ: Mapping[str, str]) -> Unit:
+    """The service from its unit file and drop-ins; without an argv where no file is there."""
     folders = unit_folders(environ)
     name = f"{SERVICE}.service"
     own = next((read for folder in folders if (read := source(os.path.join(folder, name))) is not None), None)
@@ -35,8 +35,6 @@ def unit(environ: Mapping[str, str]) -> Unit | None:
     names = [f"{name}.d", "openshell-.service.d", "service.d"]
     drop_ins = by_name(os.path.join(folder, one) for one in names for folder in folders)
     every = [*([own] if own else []), *drop_ins]
-    if not every:
-        return None
     unread = tuple(f"{os.path.basename(one.path)}: {one.problem}" for one in every if one.text is None)
     found = unit_files.unit([(os.path.basename(one.path), one.text) for one in every if one.text], specifiers(environ))
     return replace(found, doubts=(*unread, *found.doubts), drop_ins=tuple(one.path for one in drop_ins))
