@@ -82,7 +82,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if chosen.replay is not None and not refusals.looks_only(config):
         from pytest_amap.session.replay import Replay
 
-        config.pluginmanager.register(Replay(config, chosen.replay), "amap-replay")
+        config.pluginmanager.register(Replay(chosen.replay), "amap-replay")
     if (chosen.apply or chosen.replay) and not refusals.looks_only(config):
         page_plugin.hooks(config, lambda: config.stash.get(run_key, None))
     if chosen.apply and not refusals.looks_only(config):

@@ -6,6 +6,7 @@ The text is edited line by line and judged as TOML: what does not come out exact
 from __future__ import annotations
 
 import difflib
+import json
 import re
 import tomllib
 from typing import Any
@@ -26,7 +27,7 @@ def merged(text: str) -> str:
         raise ByHand("gateway.toml cannot be read as TOML: mend it first")
     wanted = [(path, value) for path, value in REQUIRED if not _holds(before, path, value)]
     for path, value in wanted:
-        text = _put(text, path, str(value).lower() if isinstance(value, bool) else _quoted(value))
+        text = _put(text, path, json.dumps(value))
     for path, value in wanted:
         _set(before, path, value)
     if _read(text) != before:
@@ -46,10 +47,6 @@ def _read(text: str) -> dict[str, Any] | None:
         return tomllib.loads(text)
     except (ValueError, RecursionError):
         return None
-
-
-def _quoted(value: object) -> str:
-    return f'"{value}"' if isinstance(value, str) else str(value)
 
 
 def _holds(data: Any, path: Path, value: object) -> bool:

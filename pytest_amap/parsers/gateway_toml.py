@@ -37,6 +37,7 @@ REQUIRED: tuple[tuple[Path, object], ...] = (
 )
 _BIND = ("openshell", "gateway", "bind_address")
 _ENDPOINT = ("openshell", "drivers", "docker", "grpc_endpoint")
+"""Under which address a sandbox's supervisor reaches the gateway: another one reports to another gateway."""
 _SOCKET = ("openshell", "drivers", "docker", "socket_path")
 _NEVER_TRUE = ("allow_unauthenticated_users", "disable_tls")
 _MTLS = "mtls_auth"
@@ -81,7 +82,8 @@ def findings(
         keys = [(path, value) for path, value in _keys(file.data) if path]
         read = [_required(keys, path, want) for path, want in REQUIRED]
         read += [*_binds(keys, port), _oidc(keys), *(_never_true(keys, name) for name in _NEVER_TRUE), _mtls(keys)]
-        read += [_reached(keys, port, alias), _socket(keys)]
+        read.append(_optional(keys, _ENDPOINT, lambda name, value: endpoint(name, value, port, alias)))
+        read.append(_optional(keys, _SOCKET, socket))
     given = (overrides or {}).items()
     return (*read, *(found for name, value in given if (found := judged_override(name, value, port, alias))))
 
@@ -189,15 +191,6 @@ def _switch(name: str, found: Keys, *, want: bool) -> Finding:
         return Finding(name, State.WRONG, expected, ", ".join(sorted(wrong)[:3]), False)
     state, seen = (State.PRESENT, _toml(want)) if found else (State.ABSENT, "not there")
     return Finding(name, state, expected, seen, True)
-
-
-def _reached(keys: Keys, port: int, alias: str) -> Finding:
-    """Under which address a sandbox's supervisor reaches the gateway: another one reports to another gateway."""
-    return _optional(keys, _ENDPOINT, lambda name, value: endpoint(name, value, port, alias))
-
-
-def _socket(keys: Keys) -> Finding:
-    return _optional(keys, _SOCKET, socket)
 
 
 def _optional(keys: Keys, path: Path, judge: Callable[[str, object], Finding]) -> Finding:

@@ -7,12 +7,11 @@ from dataclasses import asdict, dataclass, fields
 from . import layout, store
 
 REHEARSAL = "REHEARSAL"
-DENIAL_STYLES = ("dns", "connect", "proxy")
 
 
 @dataclass(frozen=True)
 class Settings:
-    """`openshell` is a version; `denial` one of DENIAL_STYLES; `list_envelope` as since 0.1, else bare arrays."""
+    """`openshell` is a version; `denial` is dns, connect or proxy; `list_envelope` as since 0.1, else bare arrays."""
 
     openshell: str = "0.1.2"
     denial: str = "dns"

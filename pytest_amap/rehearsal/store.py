@@ -24,8 +24,8 @@ def load(path: Path) -> Record | None:
         return None
 
 
-def save(path: Path, record: Any, mode: int = 0o600) -> None:
-    text(path, json.dumps(record, indent=1) + "\n", mode)
+def save(path: Path, record: Any) -> None:
+    text(path, json.dumps(record, indent=1) + "\n", 0o600)
 
 
 def text(path: Path, content: str, mode: int) -> None:

@@ -42,7 +42,7 @@ class StandIn:
 class Replay:
     """The recorded run that this session judges again."""
 
-    def __init__(self, config: pytest.Config, directory: Path) -> None:
+    def __init__(self, directory: Path) -> None:
         """Raises UsageError when `directory` holds nothing that can be judged again."""
         try:
             self._recorded = read_run(directory)
