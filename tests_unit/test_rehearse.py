@@ -17,6 +17,12 @@ def test_a_home_that_is_a_file_is_wrong_usage(tmp_path: Path) -> None:
     assert rehearse.named_home(f"{tmp_path}/new/../home") == tmp_path / "home"
 
 
+def test_the_root_is_no_home() -> None:
+    """A home is closed to everybody else: done to the root as root, it closes the machine."""
+    with pytest.raises(pytest.UsageError, match="may not be /"):
+        rehearse.named_home("/")
+
+
 def test_a_state_directory_that_cannot_be_made_is_wrong_usage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))

@@ -90,6 +90,8 @@ def named_home(given: str) -> Path:
     home = Path(os.path.abspath(os.path.expanduser(given)))
     if os.path.lexists(home) and not home.is_dir():
         raise pytest.UsageError(f"--amap-home: {home} is no directory; name a new one, or the home of a rehearsal")
+    if home == home.parent:
+        raise pytest.UsageError(f"--amap-home: the home may not be {home}; name a new one, or the home of a rehearsal")
     return home
 
 
