@@ -18,10 +18,16 @@ from typing import Literal
 from kit.errors import Refused
 from kit.home import Home
 
-State = Literal["create", "update", "present"]
+State = Literal["create", "update", "mode", "present"]
+"""`mode`: what stands there differs in its mode alone, which is an update to the operator, too."""
 
-_APPLIED: dict[State, str] = {"create": "created", "update": "updated", "present": "present"}
-_DRY: dict[State, str] = {"create": "would create", "update": "would update", "present": "present"}
+_WORDS: dict[State, tuple[str, str]] = {
+    "create": ("would create", "created"),
+    "update": ("would update", "updated"),
+    "mode": ("would update", "updated"),
+    "present": ("present", "present"),
+}
+"""What a line says without and with --apply."""
 MENDED = "mend that and run it again, which writes what is missing"
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
@@ -58,13 +64,12 @@ class Plan:
         return all(item.state == "present" for item in self.items)
 
     def changed(self) -> tuple[str, ...]:
-        """The files that stand there with another content or mode, relative to the home."""
-        return tuple(item.name for item in self.items if item.state == "update" and item.wanted.content is not None)
+        """The files that stand there with another content, relative to the home."""
+        return tuple(item.name for item in self.items if item.state == "update")
 
     def lines(self, *, applied: bool = False) -> list[str]:
         """One line a path: `would create X`, `would update X`, `present X`; applied `created`, `updated`."""
-        words = _APPLIED if applied else _DRY
-        return [f"{words[item.state]} {item.name}" for item in self.items]
+        return [f"{_WORDS[item.state][applied]} {item.name}" for item in self.items]
 
 
 def directory(path: Path, mode: int = 0o755) -> Wanted:
@@ -150,16 +155,17 @@ def _state(want: Wanted, home: Home) -> State:
     status = _lstat(want.path)
     if status is None:
         return "create"
+    if want.content is not None and not _holds(want.path, want.content, status.st_size):
+        return "update"
     mode = stat.S_IMODE(status.st_mode)
-    if want.path == home.path:
-        same = mode == _home_mode(mode)
-    else:
-        same = mode == want.mode and (want.content is None or _holds(want.path, want.content, status.st_size))
-    return "present" if same else "update"
+    return "present" if mode == (_home_mode(mode) if want.path == home.path else want.mode) else "mode"
 
 
 def _holds(path: Path, content: bytes, size: int) -> bool:
-    return size == len(content) and path.read_bytes() == content
+    try:
+        return size == len(content) and path.read_bytes() == content
+    except PermissionError:  # a file that is closed to its owner, too, is put right by replacing it
+        return False
 
 
 def _home_mode(mode: int) -> int:

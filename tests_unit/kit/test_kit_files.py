@@ -53,6 +53,7 @@ def test_a_drifted_mode_is_put_right_and_a_rerun_changes_nothing(home: Home) -> 
     (home.path / "d" / "f").chmod(0o666)
     drifted = files.plan(home, wanted(home))
     assert drifted.lines() == ["present .", "would update d", "would update d/f"]
+    assert drifted.changed() == ()
     files.apply(drifted)
     before = (home.path / "d" / "f").stat()
     files.apply(files.plan(home, wanted(home)))

@@ -219,6 +219,20 @@ def test_a_new_rendering_under_recorded_members_says_what_to_re_create(kit: Kit,
     assert not [note for note in kit.plan(restart_policy=False).notes if "commands" in note]
 
 
+def test_a_mode_that_is_put_right_asks_for_no_new_sandbox(kit: Kit, home: Home) -> None:
+    kit.prepare()
+    kit.record("alpha", "id-a")
+    for path in (home.policy("alpha"), home.command("alpha"), home.payload / "amap-main"):
+        path.chmod(0o600)
+    plan = kit.plan()
+    assert [line for line in plan.lines() if "would" in line] == [
+        "would update payload/amap-main",
+        "would update policies/alpha.yaml",
+        "would update commands/create-alpha.sh",
+    ]
+    assert not [note for note in plan.notes if note.startswith("note: ")]
+
+
 def test_a_symlink_in_the_tree_is_refused_in_a_dry_run_too(kit: Kit, home: Home, tmp_path: Path) -> None:
     kit.prepare()
     outbox = home.lane("beta", lanes.OUTBOX)
