@@ -244,6 +244,12 @@ def test_a_quoted_key_is_another_path_and_named_as_such(old: str, new: str, name
     assert f"but as {place}" in found.seen
 
 
+def test_a_mark_that_nobody_sees_is_named() -> None:
+    found = gateway_file(f"\ufeff{RIGHT}")
+    assert isinstance(found, Unreadable)
+    assert "byte order mark" in found.why
+
+
 def test_no_file_is_absent_and_a_broken_one_unreadable() -> None:
     assert set(broken("").values()) == {State.ABSENT}
     assert len(broken("")) == 5

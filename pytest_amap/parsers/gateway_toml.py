@@ -52,6 +52,8 @@ def gateway_file(text: str) -> GatewayFile | Unreadable:
         return Unreadable(f"expected a gateway.toml of at most {LIMIT} characters, saw {len(text)}")
     if "\ufffd" in text:
         return Unreadable("expected UTF-8, saw bytes that are none")
+    if text.startswith("\ufeff"):
+        return Unreadable("expected TOML, saw a byte order mark before it, which no editor shows")
     try:
         data = tomllib.loads(text)
     except RecursionError:
