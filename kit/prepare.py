@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from kit import commands, files, fleet, gateway, lanes, membership, names, payload_files, policy
+from kit import commands, files, fleet, gateway, lanes, membership, names, payload_files, policy, router
 from kit.errors import Refused
 from kit.files import Plan, Wanted, directory, document
 from kit.fleet import Fleet
@@ -58,6 +58,7 @@ def plan(
         *(f"warning: {warning}" for warning in wanted_fleet.warnings),
         *(f"warning: unexpected {stranger}: remove it" for stranger in _strangers(made)),
         *(f"note: {text}" for text in _stale(made, recorded)),
+        *(f"note: {text}" for text in _router_left(home, wanted_fleet, recorded)),
         *_private_place(home),
     )
     return Plan(home, made.items, notes)
@@ -132,6 +133,14 @@ def _stale(made: Plan, recorded: list[str]) -> Iterator[str]:
             yield f"{name} is recorded and was created from another {listed}: re-create that sandbox, {membership.ANEW}"
     if recorded and any(path.is_relative_to(made.home.payload) for path in changed):
         yield "the payload changes under running sandboxes: stop and start each, so that its session uses the new files"
+
+
+def _router_left(home: Home, wanted: Fleet, recorded: list[str]) -> Iterator[str]:
+    """`record` alone writes what the router reads, so an installed fleet.json that was edited does not reach it."""
+    left = files.plan(home, router.files(home, wanted)).changed() if recorded else ()
+    if left:
+        listed = " and ".join(left)
+        yield f"fleet.json asks for another {listed}: record a member again, and start the router anew"
 
 
 def _private_place(home: Home) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kit import files, fleet, lanes, membership, names, router
 from kit.errors import Refused, shown
-from kit.files import Plan, Wanted, directory, document
+from kit.files import Plan, directory, document
 from kit.fleet import Fleet
 from kit.home import Home
 from kit.membership import Member
@@ -31,7 +31,10 @@ def plan(home: Home, name: str, identity: str) -> Plan:
     members = membership.add(old, Member(installed.workspace, name, identity))
     _check_lanes(home, members)
     missing = [member for member in installed.members if member not in {one.name for one in members}]
-    wanted = (document(home.membership, membership.render(members)), *(() if missing else _router(home, installed)))
+    wanted = (
+        document(home.membership, membership.render(members)),
+        *(() if missing else router.files(home, installed)),
+    )
     return files.plan(home, wanted, _notes(home, installed, members, missing))
 
 
@@ -42,12 +45,6 @@ def _check_lanes(home: Home, members: tuple[Member, ...]) -> None:
     absent = [item.name for item in files.plan(home, map(directory, way)).items if item.state == "create"]
     if absent:
         raise Refused(f"these lanes are not there: {', '.join(absent)}; run prepare --apply first")
-
-
-def _router(home: Home, installed: Fleet) -> Iterator[Wanted]:
-    yield directory(home.router_state, 0o700)
-    yield document(home.router, router.config(home, installed))
-    yield document(home.selected, router.verdict(installed))
 
 
 def _notes(home: Home, installed: Fleet, members: tuple[Member, ...], missing: list[str]) -> Iterator[str]:

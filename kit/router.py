@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 from kit import jsontext
+from kit.files import Wanted, directory, document
 from kit.fleet import Fleet
 from kit.home import Home
+
+
+def files(home: Home, fleet: Fleet) -> tuple[Wanted, ...]:
+    """What the router needs, in the order in which it is written."""
+    return (
+        directory(home.router_state, 0o700),
+        document(home.router, config(home, fleet)),
+        document(home.selected, verdict(fleet)),
+    )
 
 
 def config(home: Home, fleet: Fleet) -> str:

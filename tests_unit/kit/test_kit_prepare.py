@@ -219,6 +219,18 @@ def test_a_new_rendering_under_recorded_members_says_what_to_re_create(kit: Kit,
     assert not [note for note in kit.plan(restart_policy=False).notes if "commands" in note]
 
 
+def test_a_graph_that_was_edited_in_the_home_is_told_to_have_left_the_router_behind(kit: Kit, home: Home) -> None:
+    kit.prepare()
+    kit.record("alpha", "id-a")
+    kit.record("beta", "id-b")
+    document = json.loads(home.fleet.read_text())
+    home.fleet.write_text(json.dumps({**document, "task_graph": {"alpha": ["beta"]}}))
+    (note,) = [note for note in kit.prepare(home.fleet).notes if note.startswith("note: ")]
+    assert note.startswith("note: fleet.json asks for another router.json: record a member again")
+    kit.record("alpha", "id-a")
+    assert not [note for note in kit.prepare(home.fleet).notes if note.startswith("note: ")]
+
+
 def test_a_mode_that_is_put_right_asks_for_no_new_sandbox(kit: Kit, home: Home) -> None:
     kit.prepare()
     kit.record("alpha", "id-a")
