@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -90,6 +92,19 @@ def test_system_files_and_the_checkout_are_read_only_and_run_is_its_own(inside: 
     assert inside["run"] == ["amap"]
     siblings = {"amap-router-local", "amap-connector-claude", "amap-spec"}
     assert {"home", "host", "pytest-amap", *siblings} <= set(inside["amap"])  # type: ignore[call-overload]
+
+
+@pytest.mark.skipif(not os.access("/opt", os.W_OK), reason="only root has a home below /opt")
+def test_a_home_in_a_system_directory_is_writable_at_its_own_path_too() -> None:
+    """The page is written there, since pytest-html names the place where it wrote."""
+    with tempfile.TemporaryDirectory(dir="/opt") as home:
+        program = f"seen['home'], seen['beside'] = (os.access(path, os.W_OK) for path in ({home!r}, '/opt'))"
+        disk = f"{home}.host"
+        try:
+            seen = world_bench.observe(Path("/opt"), program, home=home, disk=disk)
+        finally:
+            shutil.rmtree(disk, ignore_errors=True)
+    assert seen == {"home": True, "beside": False}
 
 
 def test_the_gateway_listens_on_loopback_alone(inside: dict[str, dict[str, str]]) -> None:

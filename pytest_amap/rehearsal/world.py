@@ -210,7 +210,7 @@ def hold(disk: str) -> int | None:
 def build(settings: Settings) -> None:
     """The world's mounts, host name and network."""
     kernel.mount(None, "/", None, kernel.REC | kernel.PRIVATE)
-    writable = {path: os.open(path, os.O_PATH) for path in settings.access if os.path.isdir(path)}
+    writable = {path: os.open(path, os.O_PATH) for path in (*settings.access, settings.home) if os.path.isdir(path)}
     kernel.mount("tmpfs", "/run", "tmpfs", kernel.NOSUID | kernel.NODEV, "mode=755,size=16m")
     for target, (source, read_only) in settings.binds.items():
         kernel.bind(source, target, read_only)
