@@ -85,7 +85,7 @@ def parse(text: str) -> list[str]:
         raise Refused(f"the create file cannot be split into words ({error}): {remedy}") from error
     if not argv or argv[0] != PROGRAM:
         raise Refused(f"the create file does not start with {PROGRAM}: {remedy}")
-    options, _ = _halves(argv)
+    options = _options(argv)
     missing = [flag for flag in UNATTENDED if options.count(flag) != 1]
     if missing:
         raise Refused(f"the create file does not carry {', '.join(missing)} once, so it would ask or attach: {remedy}")
@@ -94,7 +94,7 @@ def parse(text: str) -> list[str]:
 
 def with_changes(argv: Sequence[str], *, name: str, policy: str, main: Sequence[str]) -> list[str]:
     """`argv` with another --name, --policy and main process; everything else, the mounts too, stays."""
-    options, _ = _halves(argv)
+    options = _options(argv)
     for flag, value in (("--name", name), ("--policy", policy)):
         if options.count(flag) != 1:
             raise Refused(f"the create command holds {flag} {options.count(flag)} times: render it again with prepare")
@@ -102,9 +102,9 @@ def with_changes(argv: Sequence[str], *, name: str, policy: str, main: Sequence[
     return [*options, "--", *main]
 
 
-def _halves(argv: Sequence[str]) -> tuple[list[str], list[str]]:
+def _options(argv: Sequence[str]) -> list[str]:
+    """What stands before the main process."""
     words = list(argv)
     if words.count("--") != 1:
         raise Refused(f'the create command holds "--" {words.count("--")} times: render it again with prepare')
-    cut = words.index("--")
-    return words[:cut], words[cut + 1 :]
+    return words[: words.index("--")]

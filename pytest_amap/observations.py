@@ -52,6 +52,12 @@ class Ran:
                 return told[:300]
         return "no answer in time" if self.timed_out else f"exit {self.exit}, no output"
 
+    @property
+    def told(self) -> str:
+        """All that it said in one sentence, error boxes unwrapped."""
+        whole = text.one_line(self.stderr or self.stdout)[:400]
+        return "no end within its deadline" if self.timed_out else whole or self.said
+
 
 @dataclass(frozen=True)
 class Read:

@@ -23,7 +23,6 @@ from pytest_amap.host import intents
 from pytest_amap.host.lab import PEER, Lab, Member
 from pytest_amap.host.standing import Standing, listed, standing
 from pytest_amap.observations import Ran
-from pytest_amap.parsers import text
 
 NAME = "amap-l1-probe"
 LABEL = "amap.probe"
@@ -75,12 +74,12 @@ class Throwaway:
             if ran.exit is not None:
                 announce(lab, label, ended=True)
             why = found.problem or f"no sandbox {NAME} is there after its create"
-            return Made(problem=f"{why}; create said: {said(ran)}", create=ran, live=found.asked)
+            return Made(problem=f"{why}; create said: {ran.told}", create=ran, live=found.asked)
         if not is_ours(found, label=label, made=ran.ok):
             intents.remove(lab.home.evidence, NAME)
-            return Made(problem=f"{foreign(found)}; create said: {said(ran)}", create=ran, live=found.asked)
+            return Made(problem=f"{foreign(found)}; create said: {ran.told}", create=ran, live=found.asked)
         announce(lab, label, found.sandbox.id)
-        problem = "" if ran.ok else f"create said: {said(ran)}"
+        problem = "" if ran.ok else f"create said: {ran.told}"
         return Made(found.sandbox.id, problem, ran, found.asked)
 
     def _prepare(self) -> tuple[Command, str]:
@@ -177,7 +176,7 @@ def delete(lab: Lab) -> Removed:
     )
     if not waited.value:
         remedy = lab.commands.delete(NAME).shown()
-        problem = f"sandbox {NAME} was left behind: delete said: {said(ran)}; do it yourself: {remedy}"
+        problem = f"sandbox {NAME} was left behind: delete said: {ran.told}; do it yourself: {remedy}"
         return leftover(lab, Removed(problem, ran, waited.last))
     intents.remove(lab.home.evidence, NAME)
     return Removed("", ran, waited.last)
@@ -198,11 +197,6 @@ def is_ours(found: Standing, *, label: str, made: bool) -> bool:
 def foreign(found: Standing) -> str:
     assert found.sandbox is not None
     return f"a sandbox {NAME} with id {found.sandbox.id} is there that this suite did not record; it is left alone"
-
-
-def said(ran: Ran) -> str:
-    """What a command said, error boxes unwrapped."""
-    return "no end within its deadline" if ran.timed_out else text.one_line(ran.stderr or ran.stdout)[:400] or ran.said
 
 
 def planned(lab: Lab) -> Iterator[Planned]:

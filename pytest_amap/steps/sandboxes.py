@@ -11,7 +11,7 @@ from pytest_amap.checks import unknown_6
 from pytest_amap.commands import Command, Planned
 from pytest_amap.evidence import chain
 from pytest_amap.failures import StepFailed
-from pytest_amap.host import intents, sessions
+from pytest_amap.host import identity, intents, sessions
 from pytest_amap.host.lab import Lab, Member
 from pytest_amap.observations import Ran
 from pytest_amap.parsers import Unreadable, cli, screen, text
@@ -100,7 +100,7 @@ def look(lab: Lab, member: Member) -> cli.Sandbox | None:
         raise StepFailed(
             f"whether sandbox {member.name} exists could not be told ({text.one_line(ran.said)}); look at the gateway"
         )
-    if gone := recorded_id(lab, member):
+    if gone := identity.recorded(lab).get(member.name, ""):
         service = lab.run.facts.get("gateway_service", "not known")
         raise StepFailed(
             f"sandbox {member.name} ({gone}) was recorded and is gone: the gateway's state has changed (its service: "
@@ -117,14 +117,10 @@ def absent(member: Member, pages: tuple[Ran, ...]) -> bool:
     return whole and (member.name, member.lab.fleet.workspace) not in [(box.name, box.workspace) for box in boxes]
 
 
-def recorded_id(lab: Lab, member: Member) -> str:
-    return {one.name: one.id for one in membership.load(lab.home.membership) or ()}.get(member.name, "")
-
-
 def recognised(lab: Lab, member: Member, found: cli.Sandbox) -> cli.Sandbox:
     """Ours only with the recorded id, or while an announcement of ours waits for its id."""
     shown_by_name(lab, member, found)
-    recorded = recorded_id(lab, member)
+    recorded = identity.recorded(lab).get(member.name, "")
     announced = intents.load(lab.home.evidence, member.name)
     expected = recorded or (str(announced.get("id", "")) if announced else "")
     if expected and expected != found.id:
@@ -190,27 +186,19 @@ def create(lab: Lab, member: Member) -> cli.Sandbox:
         )
     if isinstance(found, Unreadable):
         raise StepFailed(
-            f"sandbox {member.name} could not be created: {said(ran)}; "
+            f"sandbox {member.name} could not be created: {ran.told}; "
             f"mend that before any other member is made{hint(ran)}"
         )
     shown_by_name(lab, member, found)
     announce(lab, member, found.id)
     if found.phase in sessions.PHASE_OF_NO_RETURN:
-        raise StepFailed(f"{no_return(lab, member, found.phase)} (create said: {said(ran)}){hint(ran)}")
+        raise StepFailed(f"{no_return(lab, member, found.phase)} (create said: {ran.told}){hint(ran)}")
     if not ran.ok and found.phase != READY:
         raise StepFailed(
-            f"sandbox {member.name} is {found.phase} after its create ({said(ran)}); "
+            f"sandbox {member.name} is {found.phase} after its create ({ran.told}); "
             f"wait until it is Ready and run again{hint(ran)}"
         )
     return found
-
-
-def said(ran: Ran) -> str:
-    return (
-        "no end within its deadline"
-        if ran.timed_out
-        else text.one_line(ran.stderr or ran.stdout)[:400] or f"exit {ran.exit}"
-    )
 
 
 def hint(ran: Ran) -> str:
@@ -232,7 +220,7 @@ def restart(lab: Lab, member: Member) -> None:
         raise StepFailed(f"sandbox {member.name} is stopped; run step 4 first")
     ran = lab.host.run(lab.commands.start(member.name))
     if not ran.ok:
-        raise StepFailed(f"sandbox {member.name} is stopped and must start, saw {said(ran)}; look at its log")
+        raise StepFailed(f"sandbox {member.name} is stopped and must start, saw {ran.told}; look at its log")
 
 
 def settled(lab: Lab, member: Member) -> None:
