@@ -63,6 +63,13 @@ def test_both_listings(page: object, token: str) -> None:
     assert cli.sandbox_list_json(json.dumps(page)) == cli.SandboxList((SANDBOX,), token)
 
 
+def test_a_listing_of_nothing_may_be_told_in_a_sentence() -> None:
+    assert cli.sandbox_list_json("No sandboxes found.\n") == cli.SandboxList((), "")
+    assert cli.providers("\x1b[2mNo providers found.\x1b[0m\n") == cli.ProviderList((), "")
+    for other in ("", "No sandboxes found in default.\n", "No providers found.\n", "No sandboxes found.\n{}"):
+        assert isinstance(cli.sandbox_list_json(other), Unreadable)
+
+
 @pytest.mark.parametrize(
     "page", [{}, {"sandboxes": None}, [{"id": "x"}], "alpha", {"sandboxes": [], "next_page_token": 1}]
 )

@@ -188,6 +188,9 @@ def _sandbox(item: object) -> Sandbox | Unreadable:
 
 
 def _page(stdout: str, key: str) -> tuple[list[Any], str] | Unreadable:
+    """The items and the next page's token; the sentence that a table has in the place of no rows says it as well."""
+    if plain(stdout).strip() == f"No {key} found.":
+        return [], ""
     read = documents.value(plain(stdout))
     if isinstance(read, Unreadable):
         return read
