@@ -183,6 +183,12 @@ def test_a_full_disk_is_one_line() -> None:
     assert (done.returncode, done.stderr) == (1, told)
 
 
+def test_a_closed_stdout_is_no_traceback() -> None:
+    words = [sys.executable, "-m", "pytest_amap.cli.main", "verify", str(EXAMPLE)]
+    done = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", *words], cwd=CHECKOUT, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_terminal_without_utf_8_is_no_traceback() -> None:
     words = [sys.executable, "-m", "pytest_amap.cli.main", "report", str(EXAMPLE)]
     environ = {**os.environ, "PYTHONIOENCODING": "ascii"}

@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     try:
         code = int(importlib.import_module(COMMANDS[name][1]).main(words[1:]))
-        sys.stdout.flush()
+        print(end="", flush=True)
     except KeyboardInterrupt:
         print(f"amap {name}: interrupted", file=sys.stderr)
         return 1
