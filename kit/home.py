@@ -97,12 +97,14 @@ def check_home(path: str, avoid: Iterable[Path] = ()) -> Home:
     The text must be absolute and normalised, without white space, control characters, ":" or "," (Docker's volume
     and mount syntax split there), and may not pass through a symlink: OpenShell takes bind sources as given while the
     container runtime reports them resolved. It may neither lie in nor contain a directory of `avoid`, by name or by
-    real path, and may lie in no git checkout at all, whose cleaning would take the lanes away.
+    real path, nor contain the account's own folder, all of which the router's container could read; and it may lie in
+    no git checkout at all, whose cleaning would take the lanes away.
     """
     _check_text(path)
     for other in avoid:
         _check_apart(path, os.path.abspath(other))
     _check_way(path)
+    _check_not_around(path, os.path.realpath(os.path.expanduser("~")))
     _check_no_repository(Path(path))
     return Home(Path(path))
 
@@ -158,6 +160,11 @@ def _check_apart(path: str, other: str) -> None:
                 raise Refused(
                     f"the home {path} and the checkout {other} overlap: give a home outside of every checkout"
                 )
+
+
+def _check_not_around(path: str, own: str) -> None:
+    if os.path.commonpath((path, own)) == path:
+        raise Refused(f"the home {path} holds {own}, this account's own folder: give a directory of its own")
 
 
 def _check_no_repository(path: Path) -> None:

@@ -83,3 +83,16 @@ def test_nobody_is_sent_through_a_symlink_into_a_checkout(tmp_path: Path) -> Non
     for home in (tmp_path / "alias", tmp_path / "alias" / "home"):
         with pytest.raises(Refused, match="overlap"):
             check_home(str(home), [checkout])
+
+
+def test_the_accounts_own_folder_is_no_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The router's container may read all of the home, and the gateway's keys lie in that folder."""
+    own = tmp_path / "people" / "me"
+    own.mkdir(parents=True)
+    (tmp_path / "alias").symlink_to(own)
+    for named in (own, tmp_path / "alias"):
+        monkeypatch.setenv("HOME", str(named))
+        for home in (own, own.parent):
+            with pytest.raises(Refused, match="this account's own folder"):
+                check_home(str(home))
+        assert check_home(str(own / "amap"))
