@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -45,3 +46,23 @@ def test_a_fault(fault: str, copied: Callable[[str], Path], tmp_path: Path) -> N
     run = rehearse(home, "--fault", fault, "-k", FAULTS[fault])
     assert run.code in (1, 3), run.tail()
     replayed(run)
+
+
+LATE = """
+import types
+import pytest
+
+def pytest_configure(config):
+    late = types.ModuleType("late_check")
+    late.check = pytest.fixture(lambda: object(), name="check")
+    config.pluginmanager.register(late)
+"""
+
+
+def test_another_plugin_s_fixture_of_the_same_name_is_not_asked(tmp_path: Path) -> None:
+    (tmp_path / "late.py").write_text(LATE)
+    command = [sys.executable, "-m", "pytest", "tests_live", "-p", "no:cacheprovider", "-p", "late"]
+    command += ["-k", "unknown_2", "--replay", "examples/evidence"]
+    environ = os.environ | {"PYTHONPATH": str(tmp_path)}
+    ended = subprocess.run(command, cwd=CHECKOUT, env=environ, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 0, ended.stdout

@@ -1,5 +1,6 @@
-"""The L1 suite's fixtures: its setup steps, and the two ends of its task edge."""
+"""Fixtures of the L1 suite: setup steps, the two ends of its task edge, and `check`, a name that others use, too."""
 
+from pytest_amap.session.check import check
 from pytest_amap.steps.delegating import delegation
 from pytest_amap.steps.gateway import gateway, posture
 from pytest_amap.steps.image import agent_image
@@ -12,6 +13,7 @@ from pytest_amap.steps.sandboxes import receiver, sandboxes, sender
 
 __all__ = [
     "agent_image",
+    "check",
     "delegation",
     "gateway",
     "lab",
