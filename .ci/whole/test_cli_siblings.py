@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from checkouts_bench import NAME, SPEC, Bench, git
+from checkouts_bench import NAME, SPEC, WITNESS, Bench, git
 
 from kit import siblings
 from kit.siblings import Pin
@@ -44,6 +44,20 @@ def test_apply_clones_at_the_pin_and_again_finds_it_present(bench: Bench) -> Non
     assert sorted(os.listdir(bench.beside)) == [NAME, SPEC, "main"]
     code, out, _ = bench.run("--apply")
     assert (code, [line.split()[0] for line in out]) == (0, ["present", "present"])
+
+
+def test_what_is_brought_is_readable_whatever_the_umask(bench: Bench) -> None:
+    umask = os.umask(0o077)
+    try:
+        assert bench.run("--apply")[0] == 0
+        bench.pin(bench.commits[NAME][1])
+        assert bench.run("--apply")[0] == 0
+        assert os.umask(0o077) == 0o077
+    finally:
+        os.umask(umask)
+    place = bench.beside / NAME
+    paths = (place, place / "router", place / "file", place / WITNESS[NAME])
+    assert [path.stat().st_mode & 0o777 for path in paths] == [0o755, 0o755, 0o644, 0o644]
 
 
 def test_apply_fetches_what_is_elsewhere(bench: Bench) -> None:

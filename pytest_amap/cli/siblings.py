@@ -187,8 +187,15 @@ def commit_at(path: Path) -> str:
 
 
 def change(path: Path, *words: str) -> None:
-    """A git command that changes something; Refused with what it said."""
-    done = run(path, *words)
+    """A git command that changes something; Refused with what it said.
+
+    Whatever the person's umask is: the router's image is built from these files, and its account must read them.
+    """
+    umask = os.umask(0o022)
+    try:
+        done = run(path, *words)
+    finally:
+        os.umask(umask)
     if done.exit != 0:
         ended = f"did not end within {SECONDS:.0f} s" if done.timed_out else f"failed{said(done)}"
         raise Refused(f"git {' '.join(words)} in {path} {ended}; mend that and run it again")
