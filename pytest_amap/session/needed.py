@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import sys
 from types import ModuleType
@@ -11,13 +12,10 @@ import pytest
 OLDEST = (9, 0)
 """pytest's version from which `[tool.pytest]` is read; an older one would leave out every setting in silence."""
 
-NEEDED = {
-    "dependency": "pytest_dependency",
-    "timeout": "pytest_timeout",
-    "metadata": "pytest_metadata.plugin",
-    "html": "pytest_html.plugin",
-}
+NEEDED = {"dependency": "pytest_dependency", "timeout": "pytest_timeout"}
 """Name, as its entry point gives it and as -p no:NAME blocks it, to module."""
+PAGE = {"metadata": "pytest_metadata.plugin", "html": "pytest_html.plugin"}
+"""The same of those that draw the page: without them a run has every other report (field report A47)."""
 
 
 def load(manager: pytest.PytestPluginManager) -> None:
@@ -28,8 +26,10 @@ def load(manager: pytest.PytestPluginManager) -> None:
     if pytest.version_tuple < OLDEST:
         raise elsewhere(f"pytest {pytest.__version__}, which is older than {OLDEST[0]}")
     module("yaml")
-    for name, wanted in NEEDED.items():
-        plugin = module(wanted)
+    plugins = {name: module(wanted) for name, wanted in NEEDED.items()}
+    with contextlib.suppress(ImportError):
+        plugins |= {name: importlib.import_module(wanted) for name, wanted in PAGE.items()}
+    for name, plugin in plugins.items():
         if not manager.is_registered(plugin):
             manager.register(plugin, name)
 

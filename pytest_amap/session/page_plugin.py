@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,8 @@ NAME = "report.html"
 
 
 def settings(parser: pytest.Parser, manager: pytest.PytestPluginManager) -> None:
-    """pytest-html's setting in our pyproject.toml stays a known one under -p no:html (field report A47)."""
-    if manager.is_blocked("html"):
+    """pytest-html's setting in our pyproject.toml stays a known one without it (field report A47)."""
+    if manager.is_blocked("html") or find_spec("pytest_html") is None:
         parser.addini("initial_sort", "order of the rows of pytest-html's page, which is off here")
 
 
