@@ -1,7 +1,8 @@
-"""What all unit tests share: hosts that are made up answer at once, so that waiting for them need not take time."""
+"""What all unit tests share: hosts that are made up answer at once, and no file has to outlive a power cut."""
 
 from __future__ import annotations
 
+import os
 import time
 
 import pytest
@@ -27,6 +28,7 @@ class Hurried:
 
 
 @pytest.fixture(autouse=True)
-def quick_polls(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def hurried(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
     if request.module.__name__ != ABOUT_WAITING:
         monkeypatch.setattr(host, "time", Hurried())

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from kit import fleet, lanes
 from kit.home import Home
 from kit.siblings import Sibling
 from pytest_amap.catalogue import L1
-from pytest_amap.commands import Command, Commands, Deadlines
+from pytest_amap.commands import Command, Commands, Deadlines, Planned
 from pytest_amap.evidence.redaction import Redactor
 from pytest_amap.evidence.store import Evidence
 from pytest_amap.host.host import Host
@@ -71,7 +73,7 @@ def scripted_lab(
         for directory in lanes.directories(home, member):
             directory.mkdir(parents=True)
     home.roster.mkdir()
-    chosen = Options(deadlines=QUICK, repository=REPOSITORY, **options)
+    chosen = Options(**{"deadlines": QUICK, "repository": REPOSITORY, **options})
     run = Run(L1, chosen, ())
     run.say = lambda text: None
     run.evidence = Evidence.open(home.evidence, Redactor({}), host="live")
@@ -90,3 +92,31 @@ def scripted_lab(
     )
     lab = Lab(chosen, ground, Commands(deadlines=QUICK), run, ids={"alpha": "id-1", "beta": "id-2"})
     return lab, host
+
+
+def write(path: Path, content: object) -> str:
+    """Put a file there, text as it is, anything else as JSON; its path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return os.fspath(path)
+
+
+def unplanned(argvs: Iterable[tuple[str, ...]], planned: Iterable[Planned]) -> list[tuple[str, ...]]:
+    """The argvs that match no planned command; a <placeholder> stands for anything."""
+    patterns = [[pattern(word) for word in one.argv] for one in planned if isinstance(one, Command)]
+    return [argv for argv in argvs if not any(matches(argv, words) for words in patterns)]
+
+
+def unrun(argvs: Iterable[tuple[str, ...]], planned: Iterable[Planned]) -> list[Command]:
+    """The planned commands without a condition that were not run."""
+    ran = list(argvs)
+    wanted = [one for one in planned if isinstance(one, Command) and not one.when]
+    return [one for one in wanted if not any(matches(argv, [pattern(word) for word in one.argv]) for argv in ran)]
+
+
+def pattern(word: str) -> re.Pattern[str]:
+    return re.compile(".*".join(map(re.escape, re.split(r"<[a-z ]+>", word))), re.DOTALL)
+
+
+def matches(argv: tuple[str, ...], words: list[re.Pattern[str]]) -> bool:
+    return len(argv) == len(words) and all(word.fullmatch(text) for word, text in zip(words, argv, strict=True))

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from small_lab import small_lab
+from scripted_lab import scripted_lab
 
 from pytest_amap.catalogue import L1
 from pytest_amap.commands import Command
@@ -62,7 +62,7 @@ def ask(
         "container runtime": lambda command: ran(runtime),
         "": answer,
     }
-    lab = small_lab(tmp_path, answers, restart_policy=restart_policy)
+    lab, _ = scripted_lab(tmp_path, answers, restart_policy=restart_policy)
     lab.run.kind = "live"
     return prerequisites.ask_versions(lab)
 
@@ -109,7 +109,7 @@ def test_a_help_that_cannot_be_read_refuses_nothing(tmp_path: Path) -> None:
 
 
 def test_flags_are_those_of_the_commands_themselves(tmp_path: Path) -> None:
-    assert flags.given(small_lab(tmp_path, {})) == GIVEN
+    assert flags.given(scripted_lab(tmp_path, {})[0]) == GIVEN
 
 
 def test_no_planned_command_gives_a_flag_that_is_not_looked_up() -> None:
@@ -140,7 +140,7 @@ def test_podman_at_either_end_of_docker_is_refused(tmp_path: Path, runtime: str)
 
 
 def test_both_ends_of_the_runtime_are_asked(tmp_path: Path) -> None:
-    lab = small_lab(tmp_path, {})
+    lab, _ = scripted_lab(tmp_path, {})
     assert prerequisites.version_commands(lab)[-1].argv == ("docker", "version")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from request_samples import N1, N2, N3, outcome, placed, private, ran, result
-from small_lab import small_lab, write
+from scripted_lab import scripted_lab, write
 
 from pytest_amap.checks import pass_criterion_5
 from pytest_amap.delegations import Delegation
@@ -32,7 +32,7 @@ def lab_with_history(tmp_path: Path, *, answered: bool = False, arrives: str = "
                 log.write(placed(arrives, "alpha", "beta", REQUEST))
         return SUBMITTED
 
-    lab = small_lab(tmp_path, {"submit from": submit})
+    lab, _ = scripted_lab(tmp_path, {"submit from": submit})
     write(delegating.audit_log(lab, "beta"), placed(N1, "alpha", "beta", REQUEST) + outcome(N1, "delivered"))
     write(delegating.audit_log(lab, "alpha"), placed(N2, "beta", "alpha", "00000003", N1))
     if answered:
@@ -77,14 +77,13 @@ def test_an_id_of_which_the_past_cannot_be_told_is_no_request(tmp_path):
 def test_a_later_look_by_what_was_noted_finds_the_new_one(tmp_path, monkeypatch):
     lab = lab_with_history(tmp_path, arrives=N3)
     monkeypatch.setattr(remembered, "of", lambda lab: {"fleet": "f"})
-    lab.home.evidence.mkdir()
     remembered.remember(lab, planted(lab))
     assert steps.planted_before(lab).notice == N3
 
 
 @pytest.mark.parametrize("old", [("queued_for_human", "recipient_not_allowlisted"), ("accepted", "peer_routed", N2)])
 def test_an_old_answer_to_the_id_decides_nothing_of_a_reverse_task(tmp_path, old):
-    lab = small_lab(
+    lab, _ = scripted_lab(
         tmp_path,
         {
             "submit from": lambda command: SUBMITTED,

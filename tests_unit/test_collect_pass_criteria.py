@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from request_samples import ALPHA, BETA, N1, N2, outcome, placed, private, ran, result
-from small_lab import SmallHost, small_lab, unplanned, unrun, write
+from scripted_lab import ScriptedHost, scripted_lab, unplanned, unrun, write
 
 from pytest_amap import probes
 from pytest_amap.checks import pass_criterion_1, pass_criterion_2, pass_criterion_5
@@ -30,9 +30,9 @@ ROW = "claude\t-\t-\t41\t/tmp/cc-socks/41.sock\t/sandbox/.claude/sessions/41.key
 SESSION = probes.MARK + json.dumps({"main": 7, "rows": [ROW]})
 
 
-def host_of(lab: Lab) -> SmallHost:
+def host_of(lab: Lab) -> ScriptedHost:
     host: Any = lab.host
-    assert isinstance(host, SmallHost)
+    assert isinstance(host, ScriptedHost)
     return host
 
 
@@ -65,7 +65,7 @@ def reverse_lab(tmp_path: Path, *, held: bool = True, delivered: bool = False) -
         "submit-result of beta": lambda command: ran(json.dumps(result(*verdict_of))),
         "the router's log": lambda command: ran(),
     }
-    lab = small_lab(tmp_path, answers)
+    lab, _ = scripted_lab(tmp_path, answers)
     return lab
 
 
@@ -73,7 +73,7 @@ def test_a_reverse_task_that_is_held_is_pass_and_named_as_left_behind(tmp_path: 
     lab = reverse_lab(tmp_path)
     seen = pass_criterion_5.collect(lab)
     assert verdict(pass_criterion_5.judge(seen))[0] is PASS
-    assert seen.subject == "L1 reverse task 20261129T120000Z: never granted"
+    assert seen.subject == f"L1 reverse task {lab.host.evidence.run}: never granted"
     assert not [argv for argv in host_of(lab).argvs if "--reply-to-id" in argv]
     assert any(REQUEST in left for left in lab.run.left)
     assert_as_planned(lab, pass_criterion_5)
@@ -85,7 +85,7 @@ def test_a_reverse_task_that_is_delivered_is_fail_on_every_count(tmp_path: Path)
 
 
 def test_a_reverse_task_that_nobody_could_submit_is_unknown_and_leaves_nothing(tmp_path: Path) -> None:
-    lab = small_lab(tmp_path, {"submit": lambda command: ran(exit=1, stderr="sandbox not found")})
+    lab, _ = scripted_lab(tmp_path, {"submit": lambda command: ran(exit=1, stderr="sandbox not found")})
     assert verdict(pass_criterion_5.judge(pass_criterion_5.collect(lab)))[0] is UNKNOWN
     assert lab.run.left == {}
 
@@ -96,7 +96,7 @@ def test_a_router_that_never_answers_is_unknown(tmp_path: Path) -> None:
         "submit-result of beta": lambda command: ran("pending\n"),
         "the router's log": lambda command: ran(),
     }
-    parts = pass_criterion_5.judge(pass_criterion_5.collect(small_lab(tmp_path, answers)))
+    parts = pass_criterion_5.judge(pass_criterion_5.collect(scripted_lab(tmp_path, answers)[0]))
     assert {part.outcome for part in parts} == {UNKNOWN}
 
 
@@ -105,7 +105,7 @@ TASK = Delegation("alpha", "beta", REQUEST, N1, submitted=ran(SUBMITTED))
 
 def delegated_lab(tmp_path: Path, answers: dict[str, Any], **options: Any) -> Lab:
     """The files that a delegation and its reply leave."""
-    lab = small_lab(tmp_path, answers, **options)
+    lab, _ = scripted_lab(tmp_path, answers, **options)
     write(delegating.audit_log(lab, "beta"), placed(N1, "alpha", "beta", REQUEST) + outcome(N1, "delivered"))
     write(delegating.audit_log(lab, "alpha"), placed(N2, "beta", "alpha", "00000000", N1))
     write(delegating.private_result(lab, "alpha", REQUEST), private("accepted", "peer_routed", N1))
@@ -143,7 +143,7 @@ def test_what_the_router_placed_and_is_not_there_is_fail(tmp_path: Path, gone: s
 
 
 def test_a_delegation_that_was_never_placed_is_unknown(tmp_path: Path) -> None:
-    lab = small_lab(tmp_path, connector())
+    lab, _ = scripted_lab(tmp_path, connector())
     parts = pass_criterion_2.judge(pass_criterion_2.collect(lab, Delegation("alpha", "beta", problem="no router")))
     assert [part.outcome for part in parts] == [UNKNOWN] * 5 + [PASS] * 2
 

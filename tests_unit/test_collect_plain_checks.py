@@ -15,8 +15,7 @@ from container_samples import bind, container, inspected, sandbox
 from posture_samples import INFO, LISTENS, STATUS, TOML, UNIT, listing
 from receiver_samples import answer
 from request_samples import N1, placed
-from scripted_lab import Answer, ScriptedHost, said, scripted_lab
-from small_lab import unplanned, unrun, write
+from scripted_lab import Answer, ScriptedHost, said, scripted_lab, unplanned, unrun, write
 
 from kit import lanes, policy
 from kit.names import RunAs

@@ -8,7 +8,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from fake_openshell import PAYLOAD, FakeOpenShell, lab_with_openshell
 from request_samples import N2, N3, placed
-from small_lab import unplanned, unrun, write
+from scripted_lab import unplanned, unrun, write
 
 from pytest_amap.checks import unknown_4, unknown_5
 from pytest_amap.delegations import Delegation

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 from request_samples import N1, N2, outcome, placed, private, result
-from scripted_lab import said, scripted_lab
-from small_lab import write
+from scripted_lab import said, scripted_lab, write
 
 from pytest_amap.delegations import Delegation
 from pytest_amap.host import delegating

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -62,10 +61,7 @@ def test_a_run_that_is_neither_live_nor_a_rehearsal_is_not_read(tmp_path: Path) 
         read_run(store.folder)
 
 
-def test_evidence_of_more_than_a_thousand_records_stays_in_order(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(os, "fsync", lambda _: None)
+def test_evidence_of_more_than_a_thousand_records_stays_in_order(tmp_path: Path) -> None:
     store = opened(tmp_path)
     for _ in range(1002):
         saw(store)

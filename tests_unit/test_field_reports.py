@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from posture_samples import HELP
 from request_samples import ran
-from small_lab import small_lab, write
+from scripted_lab import scripted_lab, write
 
 from pytest_amap.commands import Command, Commands, Deadlines
 from pytest_amap.failures import StepFailed, StepRefused
@@ -109,7 +109,7 @@ def versions(tmp_path: Path, openshell: str, runtime: Ran | None = None) -> tupl
             return runtime
         return ran(openshell if command.argv[0] == "openshell" else "Docker version 29.8.1, build 0000000\n")
 
-    lab = small_lab(tmp_path, {"": answer})
+    lab, _ = scripted_lab(tmp_path, {"": answer})
     lab.run.kind = "live"
     return prerequisites.ask_versions(lab)
 
@@ -222,8 +222,7 @@ def alpha(tmp_path: Path, **answers: Ran | list[Ran]) -> Member:
         told = left[command.argv[4] if command.argv[3] == "sandbox" else "list"]
         return told.pop(0) if len(told) > 1 else told[0]
 
-    lab = small_lab(tmp_path, {"": answer}, deadlines=Deadlines())
-    lab.run.facts = {}
+    lab, _ = scripted_lab(tmp_path, {"": answer}, deadlines=Deadlines())
     write(lab.home.command("alpha"), "")
     lab.home.command("alpha").unlink()
     return Member(lab, "alpha")

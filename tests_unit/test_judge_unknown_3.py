@@ -8,7 +8,7 @@ from dataclasses import replace
 import judge_tables
 from fake_openshell import lab_with_openshell
 from request_samples import ran
-from small_lab import unplanned, unrun
+from scripted_lab import unplanned, unrun
 
 from pytest_amap import probes
 from pytest_amap.checks.unknown_3 import Looks, Made, Removed, Seen, collect, judge, plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fake_openshell import lab_with_openshell
 from request_samples import N1
-from small_lab import unplanned, unrun
+from scripted_lab import unplanned, unrun
 
 from pytest_amap.host import intents, receiving, repairing
 from pytest_amap.rounds import LOCAL, OURS, REFUSE, state_in

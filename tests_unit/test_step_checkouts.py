@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from scripted_lab import said, scripted_lab
-from small_lab import unplanned, unrun
+from scripted_lab import said, scripted_lab, unplanned, unrun
 
 from kit import siblings
 from kit.errors import Refused

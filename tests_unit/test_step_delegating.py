@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from container_samples import container, inspected
 from request_samples import N1, N2, outcome, placed, private
-from scripted_lab import Answer, ScriptedHost, said, scripted_lab
-from small_lab import unplanned, unrun, write
+from scripted_lab import Answer, ScriptedHost, said, scripted_lab, unplanned, unrun, write
 
 from pytest_amap.commands import Command
 from pytest_amap.delegations import Delegation

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 from request_samples import AT
-from scripted_lab import Answer, ScriptedHost, said, scripted_lab
-from small_lab import unplanned, unrun
+from scripted_lab import Answer, ScriptedHost, said, scripted_lab, unplanned, unrun
 
 from pytest_amap.failures import StepFailed
 from pytest_amap.host.lab import Lab

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted_lab import REPOSITORY, Answer, ScriptedHost, said, scripted_lab
-from small_lab import unplanned, unrun
+from scripted_lab import REPOSITORY, Answer, ScriptedHost, said, scripted_lab, unplanned, unrun
 
 from kit import profile
 from kit.errors import Refused

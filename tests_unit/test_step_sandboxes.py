@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from container_samples import box
 from posture_samples import listing
-from scripted_lab import Answer, ScriptedHost, said, scripted_lab
-from small_lab import unplanned, unrun
+from scripted_lab import Answer, ScriptedHost, said, scripted_lab, unplanned, unrun
 
 from kit import record
 from pytest_amap import probes
