@@ -25,6 +25,7 @@ def row(address: str, glue: str = "LISTEN 0      128") -> str:
         pytest.param(row("127.0.0.1:17670") + row("172.18.0.1:17670"), ("127.0.0.1", "172.18.0.1"), id="A18-bridge"),
         pytest.param(row("0.0.0.0:17670"), ("0.0.0.0",), id="A12-everywhere"),
         pytest.param("LISTEN 0 4096 *:17670 *:*", ("*",), id="star"),
+        pytest.param("LISTEN 0 128 *%eth0:17670 *:*", ("*%eth0",), id="star-on-a-device"),
         pytest.param("LISTEN 0 4096 [::]:17670 [::]:*", ("::",), id="ipv6-everywhere"),
         pytest.param("LISTEN 0 4096 [::1]:17670 [::]:*", ("::1",), id="ipv6-loopback"),
         pytest.param("LISTEN 0 4096 [::ffff:127.0.0.1]:17670 *:*", ("::ffff:127.0.0.1",), id="mapped"),

@@ -54,8 +54,8 @@ def listeners(ss_text: str, port: int) -> Listeners:
 
 
 def _address(text: str) -> str | None:
-    """`*`, or a numeric address with its zone, which ss writes inside or behind the brackets."""
-    if text == "*":
+    """`*`, or a numeric address, with its zone, which ss writes inside or behind the brackets."""
+    if text.partition("%")[0] == "*":
         return text
     bare = text.replace("[", "", 1).replace("]", "", 1)
     try:
