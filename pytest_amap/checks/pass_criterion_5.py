@@ -12,21 +12,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pytest_amap.checks import request_answers
-from pytest_amap.checks.recipient_lanes import LANES, fresh, listings, notice_of, notices, subject_of
-from pytest_amap.checks.request_answers import cut
+from pytest_amap.checks import arrivals, request_answers
+from pytest_amap.checks.arrivals import LANES, fresh, listings, notices
 from pytest_amap.commands import Command, Look, Planned
 from pytest_amap.delegations import Delegation
 from pytest_amap.host import delegating
 from pytest_amap.host.lab import Lab
 from pytest_amap.judging import decided, listed, only_beside, unknown
 from pytest_amap.observations import Listing, Ran, Read
-from pytest_amap.parsers import Unreadable, audit, documents, router_log
-from pytest_amap.parsers.audit import Placement
+from pytest_amap.parsers import Unreadable, documents, router_log
 from pytest_amap.verdicts import Part
 
 HELD, UNGRANTED = "queued_for_human", "recipient_not_allowlisted"
-AS_REPLY = frozenset({"unresolved_reply", "peer_reply_window_expired"})
 BODY = "Nothing is asked of you: this task was never granted and is to be held at the router. If you read it, leave it."
 MOST_READ = 20
 LOG_LINES = "400"
@@ -154,8 +151,8 @@ def judge(seen: Seen) -> list[Part]:
         control,
         held(seen),
         kept(seen),
-        only_beside(control.outcome, unplaced(seen)),
-        only_beside(control.outcome, unnoticed(seen)),
+        only_beside(control.outcome, arrivals.unplaced(seen)),
+        only_beside(control.outcome, arrivals.unnoticed(seen)),
         request_answers.told(seen.task.sender, seen.told, seen.task.request, HELD, seen.answer),
     ]
 
@@ -188,21 +185,11 @@ def held(seen: Seen) -> Part:
         return unknown(name, want, seen.waited or answer, *records)
     if answer.req_id != seen.task.request:
         return unknown(name, want, f"an answer to request {answer.req_id}, not to {seen.task.request}", *records)
-    if why := exchanged(seen):
+    if why := arrivals.exchanged(seen):
         return unknown(name, want, why, *records)
     holds = (answer.outcome, answer.reason_code, answer.message_id) == (HELD, UNGRANTED, "")
     said = f"{answer.outcome}, {answer.reason_code or 'no reason'}, {answer.message_id or 'no notice'}"
     return decided(name, holds, want, f"{said}; {poll_line(seen)}", *records)
-
-
-def exchanged(seen: Seen) -> str:
-    """Why nothing is shown of a new task: the agent may exchange the request for a reply before it is read."""
-    replies = [one for one in placed(seen) if one.in_reply_to]
-    if replies:
-        return f"it was routed as a reply to {replies[0].in_reply_to}, not as a new task"
-    answer = request_answers.private(seen.answer)
-    as_reply = not isinstance(answer, Unreadable) and answer.reason_code in AS_REPLY
-    return "the router judged it as a reply, not as a new task" if as_reply else ""
 
 
 def poll_line(seen: Seen) -> str:
@@ -235,67 +222,3 @@ def kept(seen: Seen) -> Part:
         beside = f" and {draft['cc']}" if draft.get("cc") else ""
         return unknown(name, want, f"another request: {found[0]}, {found[2]!r} to {found[1]}{beside}", copy.record)
     return decided(name, True, want, f"request {found[0]} to {seen.recipient}, no reply key", copy.record)
-
-
-def unplaced(seen: Seen) -> Part:
-    """No placement in the recipient's audit log, of which every line must be readable."""
-    name, want = f"nothing of it was placed with {seen.task.receiver}", "no placement of the request in its audit log"
-    records = tuple(one.record for one in (seen.log_before, seen.log_after) if one)
-    if why := exchanged(seen):
-        return unknown(name, want, why, *records)
-    if mine := placed(seen):
-        return decided(name, False, want, f"placed as notice {listed(one.notice_id for one in mine)}", *records)
-    if why := unreadable(seen.log_before) or unreadable(seen.log_after) or cut(seen.log_before, seen.log_after):
-        return unknown(name, want, why, *records)
-    return decided(name, True, want, f"none among {len(placements(seen.log_after))} placements", *records)
-
-
-def unreadable(log: Read | None) -> str:
-    """Why an absence in this log proves nothing; a log that is not there has no lines."""
-    if log is None or (log.problem and log.problem != "ENOENT"):
-        return f"the audit log could not be read ({log.problem if log else 'not looked for'})"
-    unread = request_answers.unread_lines(log)
-    return f"{unread} lines of the audit log could not be read" if unread else ""
-
-
-def placements(log: Read | None) -> tuple[Placement, ...]:
-    return audit.placements(audit.events(log.text or "")) if log else ()
-
-
-def placed(seen: Seen) -> list[Placement]:
-    """New placements of this request; ids are counted per outbox and may have been used before."""
-    old = {one.notice_id for one in placements(seen.log_before)}
-    key = (seen.task.sender, seen.task.request)
-    return [one for one in placements(seen.log_after) if (one.sender, one.req_id) == key and one.notice_id not in old]
-
-
-def unnoticed(seen: Seen) -> Part:
-    """The recipient's lanes: each notice that is new must be accounted for as something else."""
-    name, want = f"no notice of it stands in {seen.task.receiver}'s lanes", "no new notice of the request"
-    pairs = ((seen.notices_before, seen.notices_after), (seen.mail_before, seen.mail_after))
-    listings = tuple(one for pair in pairs for one in pair if one)
-    records = (*(one.record for one in listings), *(read.record for read in seen.arrived))
-    whole = [(before, after) for before, after in pairs if after and not before.problem and not after.problem]
-    if len(whole) < len(pairs):
-        problems = [one.problem for one in listings if one.problem]
-        return unknown(name, want, f"a lane could not be listed ({listed(problems, 'not looked for')})", *records)
-    new = [f"{after.path}/{name}" for before, after in whole for name in fresh(before, after)]
-    mine = {one.notice_id for one in placed(seen)}
-    ours = [path for path in new if notice_of(path) in mine or subject_of(path, seen.arrived) == seen.subject]
-    if why := exchanged(seen):
-        return unknown(name, want, why, *records)
-    if ours:
-        return decided(name, False, want, f"notice {listed(map(notice_of, ours))}", *records)
-    if unexplained := [path for path in new if not explained(seen, path)]:
-        said = f"new, and nothing tells what it is: notice {listed(map(notice_of, unexplained))}"
-        return unknown(name, want, said, *records)
-    if gone := [one for before, after in whole for one in before.names if one not in after.names]:
-        return unknown(name, want, f"no longer there, so the lane is not the one it was: {listed(gone)}", *records)
-    return decided(name, True, want, f"{len(new)} new notices, none of this request", *records)
-
-
-def explained(seen: Seen, path: str) -> bool:
-    """A notice in the peer lane by the audit log; one of the mail lane, of which no log tells, by its subject."""
-    if os.path.dirname(path) == seen.mail_before.path:
-        return subject_of(path, seen.arrived) is not None
-    return notice_of(path) in {one.notice_id for one in placements(seen.log_after)}
