@@ -66,6 +66,11 @@ def test_a_lone_hyphen_at_the_end_of_a_line_is_no_cut_word() -> None:
             "WARN x\n\x1b[31mError:\x1b[0m unknown field `x`\nmore\n", "Error: unknown field `x`", id="coloured"
         ),
         pytest.param("WARNING: y\nError response from daemon: z\n", "Error response from daemon: z", id="docker"),
+        pytest.param(
+            'Traceback (most recent call last):\n  File "<string>", line 9\njson.decoder.JSONDecodeError: x\n',
+            "json.decoder.JSONDecodeError: x",
+            id="traceback",
+        ),
         pytest.param("\n  first: one\nsecond\n", "first: one", id="the-first-line"),
         pytest.param(" \n", "", id="nothing"),
     ],

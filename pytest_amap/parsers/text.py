@@ -16,7 +16,7 @@ _NEW_LINE = re.compile(r"\r\n?")
 
 # miette draws with box characters, or with ASCII where the locale is not UTF-8 (LC_ALL=C).
 _MARK = re.compile(r"\s*(?:(?P<cause>├─▶|╰─▶|\|->|`->)|Error:\s*(?:×|x(?=\s))?|[×│|])?\s*")
-_ERROR = re.compile(r"\s*(?:error\b[^:]{0,40}|fatal):\s", re.IGNORECASE)
+_ERROR = re.compile(r"\s*(?:[\w.]{0,80}error\b[^:]{0,40}|fatal):\s", re.IGNORECASE)
 _BOX = re.compile(r"\s*Error:\s{2,}[×x]\s")
 _DRAWN = re.compile(r"[\s─-╿▶×]+")
 _CUT_WORD = re.compile(r"[^\s-]-$")
