@@ -27,6 +27,12 @@ class Bench:
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         self.patch, self.capsys = patch, capsys
+        for name in [name for name in os.environ if name.startswith("GIT_")]:
+            patch.delenv(name)
+        for kind in siblings.KINDS.values():
+            patch.delenv(kind.variable, raising=False)
+        patch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+        patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
         self.beside = folder / "beside"
         (self.beside / "main").mkdir(parents=True)
         self.upstream = {name: folder / "upstream" / "owner" / name for name in (NAME, SPEC)}
@@ -40,8 +46,6 @@ class Bench:
             self.commits[name] = [self.commit(name, "one"), self.commit(name, "two")]
         self.pin(self.commits[NAME][0])
         patch.setattr(cli_siblings, "checkout", lambda: self.beside / "main")
-        for kind in siblings.KINDS.values():
-            patch.delenv(kind.variable, raising=False)
 
     def pin(self, commit: str) -> None:
         """The router at this commit, the spec unpinned."""
