@@ -13,6 +13,9 @@ from typing import Any
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 CANNOT_ENTER = "cannot enter the rehearsal's world"
+WAITS = {"ready": 60, "delivery": 60, "reply": 60, "log": 20, "phase": 60}
+"""Deadlines in seconds: none is ever reached unless something is wrong."""
+
 SHORT_WAITS = {"command": 60, "exec": 20, "ready": 10, "delivery": 8, "reply": 8, "log": 4, "roster": 8}
 """Seconds that are plenty here, and little where a fault makes a wait vain."""
 
@@ -52,8 +55,9 @@ class Rehearsal:
 
 
 def rehearse(home: Path, *arguments: str) -> Rehearsal:
-    """`pytest tests_live --apply --rehearsal ARGUMENTS` with short waits, at that home."""
-    waits = [f"--override-ini=amap_deadline_{name}={seconds}" for name, seconds in SHORT_WAITS.items()]
+    """`pytest tests_live --apply --rehearsal ARGUMENTS` at that home, with short waits where a fault is planted."""
+    deadlines = SHORT_WAITS if "--fault" in arguments else WAITS
+    waits = [f"--override-ini=amap_deadline_{name}={seconds}" for name, seconds in deadlines.items()]
     spared = [word for plugin in _NOT_NEEDED for word in ("-p", f"no:{plugin}")]
     own = ("tests_live", "--apply", "--rehearsal", "--amap-home", str(home))
     command = [sys.executable, "-m", "pytest", *own, *waits, *spared, *arguments]

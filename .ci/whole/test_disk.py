@@ -22,7 +22,6 @@ from victims import (
     evidence,
     frozen,
     labels,
-    newest,
     sandboxes,
     victim,
 )
@@ -82,9 +81,8 @@ def test_a_disk_that_fills_up_stops_no_cleanup(copied: Copied, tmp_path: Path) -
     shutil.move(f"{template}.host", f"{home}.host")
     with small_disk(home, "16m"):
         shutil.copytree(template, home, symlinks=True, dirs_exist_ok=True)
-        before = newest(home)
         with victim(home, "-k", "unknown_3") as running:
-            running.until(lambda: newest(home) != before and PROBE in sandboxes(home))
+            running.reaches(lambda: PROBE in sandboxes(home))
             with full(home / "filler"):
                 ended = running.end()
         assert_told(ended, "No space left on device")
@@ -138,9 +136,8 @@ def test_evidence_that_is_a_symlink_is_never_followed(copied: Copied, tmp_path: 
 
 def test_a_home_that_vanishes_is_told(copied: Copied) -> None:
     home = copied()
-    before = newest(home)
     with victim(home, "-k", "unknown_3") as running:
-        running.until(lambda: newest(home) != before and "create the probe" in labels(home))
+        running.reaches(lambda: "create the probe" in labels(home))
         evidence(home).rename(home.parent / "elsewhere")  # at once: a folder that is written to is never empty
         ended = running.end()
     assert_told(ended, "the folder has vanished")

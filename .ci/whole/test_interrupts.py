@@ -12,7 +12,6 @@ import pytest
 from rehearsing import Rehearsal, rehearse
 from victims import (
     PROBE,
-    Victim,
     announced,
     assert_as_it_was,
     assert_nothing_outlives,
@@ -46,11 +45,6 @@ MOMENTS: dict[str, tuple[str, Callable[[Path], bool]]] = {
 }
 
 
-def stopped(running: Victim, runs_before: str, came: Callable[[Path], bool], number: signal.Signals) -> None:
-    running.until(lambda: newest(running.home) != runs_before and came(running.home))
-    running.send(number)
-
-
 @pytest.mark.parametrize(
     ("number", "moment"),
     [
@@ -66,7 +60,8 @@ def test_a_stopped_run_cleans_up_and_reports(copied: Copied, number: signal.Sign
     home, (selected, came) = copied(), MOMENTS[moment]
     before = frozen(home)
     with victim(home, "-k", selected) as running:
-        stopped(running, newest(home), came, number)
+        running.reaches(lambda: came(home))
+        running.send(number)
         ended = running.end()
     assert ended.code == 2, ended.tail()
     assert_reported(ended, number)
@@ -103,8 +98,7 @@ def test_further_signals_do_not_cut_the_cleanup_short(copied: Copied) -> None:
     home = copied()
     log = home.parent / "screen.log"
     with screen(log) as (keyboard, terminal), victim(home, "-k", "unknown_4", terminal=terminal) as running:
-        before = newest(home)
-        running.until(lambda: newest(home) != before and bool(settings_left(home)))
+        running.reaches(lambda: settings_left(home))
         os.write(keyboard, b"\x03")
         for number in (signal.SIGTERM, signal.SIGHUP):
             time.sleep(1.2)
@@ -133,10 +127,9 @@ def test_what_a_killed_run_left_is_mended_first_whatever_runs_next(
 ) -> None:
     home, (selected, came) = copied(), MOMENTS[moment]
     with victim(home, "-k", selected) as running:
-        stopped(running, newest(home), came, signal.SIGKILL)
-        assert running.end().code == -signal.SIGKILL
+        running.reaches(lambda: came(home))
+        running.kill()
     killed, before = newest(home), frozen(home)
-    assert_nothing_outlives(home)
     assert_whole(home)
     again = rehearse(home, *then)
     assert again.code == 0, again.tail()
@@ -151,8 +144,8 @@ def test_what_a_killed_run_left_is_mended_first_whatever_runs_next(
 def test_the_mending_comes_before_the_posture_is_looked_at(copied: Copied) -> None:
     home = copied()
     with victim(home, "-k", "unknown_3") as running:
-        stopped(running, newest(home), MOMENTS["the probe stands"][1], signal.SIGKILL)
-        running.end()
+        running.reaches(lambda: PROBE in sandboxes(home))
+        running.kill()
     assert PROBE in sandboxes(home)
     again = rehearse(home, "-k", "unknown_6")
     assert again.outcomes == {"unknown_6": PASS}, again.tail()
@@ -163,8 +156,8 @@ def test_the_mending_comes_before_the_posture_is_looked_at(copied: Copied) -> No
 def test_a_sandbox_of_the_probes_name_that_is_not_ours_is_never_touched(copied: Copied) -> None:
     home = copied()
     with victim(home, "-k", "unknown_3") as running:
-        stopped(running, newest(home), MOMENTS["the probe stands"][1], signal.SIGKILL)
-        running.end()
+        running.reaches(lambda: PROBE in sandboxes(home))
+        running.kill()
     (home / "evidence" / "intents" / f"{PROBE}.json").unlink()
     again = rehearse(home, "-k", "unknown_3")
     assert again.code == 1

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable
 from pathlib import Path
 
 from rehearsing import rehearse
-from victims import labels, newest, victim
+from victims import labels, victim
 
 Copied = Callable[..., Path]
 
 
 def test_the_second_run_is_told_who_holds_the_home(copied: Copied) -> None:
     home = copied()
-    before = newest(home)
     with victim(home, "-k", "unknown_3") as running:
-        running.until(lambda: newest(home) != before and "gateway status" in labels(home))
+        running.reaches(lambda: "gateway status" in labels(home))
         second = rehearse(home, "-k", "unknown_6")
         assert running.process.poll() is None
         first = running.end()
@@ -30,11 +28,9 @@ def test_the_second_run_is_told_who_holds_the_home(copied: Copied) -> None:
 
 def test_a_dead_holders_lock_is_taken_over_and_the_report_says_so(copied: Copied) -> None:
     home = copied()
-    before = newest(home)
     with victim(home, "-k", "unknown_6") as running:
-        running.until(lambda: newest(home) != before)
-        running.send(signal.SIGKILL)
-        running.end()
+        running.reaches(lambda: True)
+        running.kill()
     again = rehearse(home, "-k", "unknown_6")
     assert again.code == 0, again.tail()
     left = again.results["extra"]["left"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -141,8 +140,7 @@ def one_line(text: str) -> str:
 def test_killed_in_the_middle_then_the_same_command(clean: Rehearsal, tmp_path: Path) -> None:
     home = tmp_path / "home"
     with victim(home) as running:
-        running.until(lambda: newest(home) and any("submit from" in label for label in labels(home)))
-        running.send(signal.SIGKILL)
-        running.end()
+        running.reaches(lambda: any("submit from" in label for label in labels(home)))
+        running.kill()
     assert_clean(rehearse(home))
     assert_as_it_was(home)

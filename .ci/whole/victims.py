@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from rehearsing import CHECKOUT, Rehearsal, latest
+from rehearsing import CHECKOUT, WAITS, Rehearsal, latest
 
 from pytest_amap.evidence import recorded, verify
 
@@ -27,9 +27,6 @@ PROBE = "amap-l1-probe"
 SETTINGS = ("settings.local.json", "settings.json")
 LONGEST = 240.0
 """Seconds after which a rehearsal that does not end is a failure of the test."""
-
-WAITS = {"ready": 60, "delivery": 60, "reply": 60, "log": 20, "phase": 60}
-"""Deadlines in seconds: none is ever reached unless something is wrong."""
 
 POLL = 0.01
 
@@ -47,6 +44,8 @@ class Victim:
     log: Path
     before: Path | None
     """The newest sealed run before this one."""
+    known: str
+    """The newest run before this one, sealed or not."""
     begun: float
 
     def until(self, seen: Callable[[], object], seconds: float = 90.0) -> None:
@@ -57,6 +56,10 @@ class Victim:
             assert time.monotonic() < deadline, f"the moment never came:\n{self.text()}"
             time.sleep(POLL)
 
+    def reaches(self, seen: Callable[[], object]) -> None:
+        """Wait for a moment after it has opened its run."""
+        self.until(lambda: newest(self.home) != self.known and seen())
+
     def send(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError):
             self.process.send_signal(number)
@@ -66,6 +69,14 @@ class Victim:
         after = latest(self.home)
         made = after if after != self.before else None
         return Rehearsal(self.home, made, code, self.text(), time.monotonic() - self.begun)
+
+    def kill(self) -> Rehearsal:
+        """With SIGKILL; its world, which holds the host's disk, is gone a moment later."""
+        self.send(signal.SIGKILL)
+        ended = self.end()
+        assert ended.code == -signal.SIGKILL, ended.tail()
+        assert_nothing_outlives(self.home)
+        return ended
 
     def text(self) -> str:
         return self.log.read_text(errors="replace")
@@ -82,12 +93,12 @@ def victim(
     waits = [f"--override-ini=amap_deadline_{name}={seconds}" for name, seconds in WAITS.items()]
     own = ("tests_live", "--apply", "--rehearsal", "--amap-home", str(home), "-p", "no:cacheprovider")
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV_"))}
-    log, before = home.parent / f"{home.name}.log", latest(home)
+    log, before, known = home.parent / f"{home.name}.log", latest(home), newest(home)
     command, given = [sys.executable, "-m", "pytest", *own, *waits, *arguments], inherited | (environ or {})
     with log.open("wb") as stream:
         process = start(command, given, stream) if terminal is None else start_in(terminal, command, given)
     try:
-        yield Victim(home, process, log, before, time.monotonic())
+        yield Victim(home, process, log, before, known, time.monotonic())
     finally:
         process.kill()
         process.wait()
@@ -236,7 +247,7 @@ def leftovers(home: Path) -> list[str]:
     return found
 
 
-def assert_nothing_outlives(home: Path, seconds: float = 5.0) -> None:
+def assert_nothing_outlives(home: Path, seconds: float = 15.0) -> None:
     deadline = time.monotonic() + seconds
     while found := leftovers(home):
         assert time.monotonic() < deadline, found
