@@ -221,10 +221,10 @@ def test_a_record_name_that_is_no_path_below_evidence_is_no_link(name: str) -> N
 @pytest.mark.parametrize("text", ["x" * 100_000, "<" * 100_000, "é" * 100_000, "\x1b" * 100_000])
 def test_two_hundred_commands_stay_below_five_megabytes(text: str) -> None:
     records = [command(number, argv=["sh", "-c", text], stdout=text, stderr=text) for number in range(200)]
-    began = time.monotonic()
+    began = time.process_time()
     size = len(page.summary(run_of(), records).encode())
     assert size < 4_500_000
-    assert time.monotonic() - began < 20
+    assert time.process_time() - began < 20
 
 
 def test_a_few_commands_show_64_kib_a_stream_and_say_what_is_cut() -> None:

@@ -228,9 +228,10 @@ def test_redaction_accepts_real_secrets(value: str) -> None:
 
 
 def _timed(redactor: Redactor, text: str) -> float:
-    begun = time.perf_counter()
+    """Seconds of a processor, which other processes do not count in."""
+    begun = time.process_time()
     redactor.text(text)
-    return time.perf_counter() - begun
+    return time.process_time() - begun
 
 
 @pytest.mark.parametrize(
@@ -246,9 +247,9 @@ def test_redaction_time_grows_with_the_text_only(block: str) -> None:
 def test_redaction_of_many_hits_is_quick() -> None:
     text = f"{PLAIN} {PLAIN[:30]} | " * 5_000
     redactor = Redactor({"CANARY": PLAIN})
-    begun = time.perf_counter()
+    begun = time.process_time()
     assert remains(redactor.text(text), PLAIN) == []
-    assert time.perf_counter() - begun < 5
+    assert time.process_time() - begun < 5
 
 
 @settings(max_examples=6, deadline=None)
