@@ -33,13 +33,15 @@ class Beta:
         self._lister.chmod(0o755)
         self._daemon: subprocess.Popen[str] | None = None
 
-    def start(self) -> None:
+    def start(self, window: str = "0.3") -> None:
+        """`window` is the daemon's for a receipt: seconds of silence after which it takes it for delivered."""
         lanes = {
             "AMAP_PEER_DIR": str(self.fleet.lane("beta", "peer")),
             "AMAP_OUTBOX_DIR": str(self.fleet.lane("beta", "outbox")),
         }
         self.agent.start(**lanes)
         own = {"PATH": os.environ["PATH"], **self.fleet.delivery("beta", self._state, self._lister)}
+        own["AMAP_DELIVERY_RECEIPT_WINDOW_SECONDS"] = window
         self._daemon = subprocess.Popen([CONNECTOR / "inbox-delivery"], env=own, text=True)
 
     def stop(self) -> None:
@@ -74,7 +76,7 @@ def api() -> Iterator[Api]:
 
 @pytest.fixture
 def beta(tmp_path: Path, api: Api) -> Iterator[Beta]:
-    with tempfile.TemporaryDirectory(prefix="cc") as runtime:
+    with tempfile.TemporaryDirectory(prefix="cc", dir="/tmp") as runtime:
         made = Beta(tmp_path, Path(runtime), api.url)
         yield made
         made.stop()
@@ -93,7 +95,7 @@ def test_a_task_is_a_turn_and_the_answer_is_bound_to_it(beta: Beta, api: Api) ->
     spool = beta.fleet.lane("alpha", "peer/messages", f"notice-{answer['notice_id']}.json")
     assert "a file of beta" in json.loads(spool.read_text())["body_text"]
     until(lambda: beta.outcomes(notice) == ["delivered"])
-    first, *rest = beta.agent.turns
+    first, *rest = until(lambda: beta.agent.turns[3:] and beta.agent.turns)
     assert first["type"] == "user"
     assert f"message id: {notice}" in first["message"]["content"]
     assert [turn["type"] for turn in rest] == ["assistant", "user", "assistant"]
@@ -122,7 +124,7 @@ def test_an_answer_is_never_answered(beta: Beta, api: Api) -> None:
 def test_refused_is_held_and_delivered_after_the_restore(beta: Beta) -> None:
     local = beta.agent.home / ".claude/settings.local.json"
     local.write_text('{"crossSessionInbound": "refuse"}')
-    beta.start()
+    beta.start(window="10")
     notice = beta.task(LIST_AND_REPLY)
     until(lambda: beta.outcomes(notice) == ["held"])
     assert beta.answers() == []
@@ -148,5 +150,6 @@ def test_a_turn_without_an_answer(beta: Beta, fault: dict[str, bool] | None) -> 
     beta.start()
     notice = beta.task(LIST_AND_REPLY)
     until(lambda: beta.outcomes(notice) == ["delivered"])
+    until(lambda: "●" in beta.agent.screen)
     assert beta.answers() == []
     assert ("API Error" in beta.agent.screen) == (fault is None)

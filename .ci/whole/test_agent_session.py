@@ -19,7 +19,7 @@ from siblings_bench import REHEARSAL, read, run, until
 @pytest.fixture
 def runtime() -> Iterator[Path]:
     """A directory short enough for sockets."""
-    with tempfile.TemporaryDirectory(prefix="cc") as folder:
+    with tempfile.TemporaryDirectory(prefix="cc", dir="/tmp") as folder:
         yield Path(folder)
 
 
@@ -132,7 +132,7 @@ def test_files_of_the_agent_only_tighten(
     for name, value in files.items():
         (agent.home / ".claude" / name).write_text(json.dumps({"crossSessionInbound": value}))
     agent.start()
-    got = agent.send("hello", wait=5 if receipt else 0.4)
+    got = agent.send("hello", wait=20 if receipt else 0.4)
     if receipt is None:
         assert got is None
         until(lambda: len(agent.turns) == 2)
@@ -161,7 +161,7 @@ def test_a_reply_socket_in_a_foreign_directory_gets_silence_and_no_turn(
 ) -> None:
     agent.settings["crossSessionInbound"] = inbound
     agent.start()
-    with tempfile.TemporaryDirectory(prefix="far") as folder:
+    with tempfile.TemporaryDirectory(prefix="far", dir="/tmp") as folder:
         assert agent.send("hello", Path(folder)) is None
     assert agent.turns == []
 
@@ -197,7 +197,7 @@ def test_no_socket_at_all(agent: Agent) -> None:
 
 
 def test_a_socket_elsewhere(agent: Agent) -> None:
-    with tempfile.TemporaryDirectory(prefix="far") as folder:
+    with tempfile.TemporaryDirectory(prefix="far", dir="/tmp") as folder:
         agent.faults.write_text(json.dumps({"socket_dir": folder}))
         agent.start()
         assert Path(agent.ready()["messagingSocketPath"]).parent == Path(folder)

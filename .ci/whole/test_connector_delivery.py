@@ -45,6 +45,10 @@ class Wire:
         return f"claude\t-\t-\t-\t{self.path}\t{self.key}"
 
 
+PATIENT = {"AMAP_DELIVERY_RECEIPT_WINDOW_SECONDS": "10"}
+"""For a receipt that comes: the window ends with it."""
+
+
 class Bench:
     """beta's daemon over a placed delegation; `rows` is what its lister prints."""
 
@@ -68,8 +72,8 @@ class Bench:
         return subprocess.Popen([CONNECTOR / "inbox-delivery"], env=environment, stderr=subprocess.PIPE, text=True)
 
     @contextlib.contextmanager
-    def running(self) -> Iterator[subprocess.Popen[str]]:
-        process = self.start()
+    def running(self, **change: str) -> Iterator[subprocess.Popen[str]]:
+        process = self.start(**change)
         try:
             yield process
         finally:
@@ -94,7 +98,7 @@ def bench(tmp_path: Path) -> Bench:
 @pytest.fixture
 def sockets() -> Iterator[Path]:
     """A directory short enough for a socket's path."""
-    with tempfile.TemporaryDirectory(prefix="wire") as folder:
+    with tempfile.TemporaryDirectory(prefix="wire", dir="/tmp") as folder:
         yield Path(folder)
 
 
@@ -104,6 +108,7 @@ def test_silence_for_the_window_is_delivered_once(bench: Bench, sockets: Path) -
     with bench.running():
         outcome = bench.outcome()
         until(lambda: os.listdir(sockets) and len(os.listdir(sockets)) == 2)
+    (bench.state / "daemon.json").unlink()
     with bench.running():
         until(lambda: (bench.state / "daemon.json").exists())
     assert outcome["outcome"] == "delivered"
@@ -133,7 +138,7 @@ def test_a_receipt_decides(
     bench: Bench, sockets: Path, status: dict[str, str], outcome: str, detail: str, terminal: bool
 ) -> None:
     bench.rows(Wire(sockets, **status).row)
-    with bench.running():
+    with bench.running(**PATIENT):
         seen = bench.outcome()
     assert seen["outcome"] == outcome
     assert detail in seen["detail"]
@@ -143,7 +148,7 @@ def test_a_receipt_decides(
 def test_a_refused_message_is_offered_again_in_the_next_life(bench: Bench, sockets: Path) -> None:
     wire = Wire(sockets, status="expired", status_detail="refused")
     bench.rows(wire.row)
-    with bench.running():
+    with bench.running(**PATIENT):
         assert bench.outcome()["outcome"] == "held"
     bench.fleet.poll()
     wire.status = {}
@@ -220,6 +225,7 @@ def test_mail_is_a_doorbell_without_an_outcome(bench: Bench, sockets: Path) -> N
     (bench.fleet.lane("beta", "inbox/notices") / f"notice-{'a' * 32}.json").write_text("{}")
     with bench.running():
         until((bench.state / f"ledger/mail-{'a' * 32}").exists)
+    until(lambda: wire.frames)
     assert "you have mail" in wire.frames[-1]["message"]["content"]
     assert not bench.outcomes.exists()
 

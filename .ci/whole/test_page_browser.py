@@ -135,7 +135,7 @@ def test_a_link_to_a_check_opens_it_even_when_it_is_filtered_away(page: Any, run
     assert ask(page, f"{row}.hidden")
     page.execute_script(f"location.hash = {row}.id")
     opened = f"!{row}.hidden && {row}.querySelector('details').open"
-    WebDriverWait(page, 5).until(lambda _: ask(page, opened))
+    WebDriverWait(page, 20).until(lambda _: ask(page, opened))
 
 
 def test_it_fits_a_narrow_screen(page: Any) -> None:

@@ -65,7 +65,7 @@ def test_a_signal_to_the_whole_group_leaves_nothing_running(bench: Bench, name: 
 
 @pytest.mark.parametrize("name", SIGNALS)
 def test_a_signal_while_the_seed_is_at_work_starts_nothing(bench: Bench, name: str) -> None:
-    bench.program("payload/claude-seed", 'echo > "$LOG/seeding"\nexec /bin/sleep 0.5\n')
+    bench.program("payload/claude-seed", 'echo > "$LOG/seeding"\nexec /bin/sleep 15\n')
     bench.program("path/claude", 'echo > "$LOG/claude"\n')
     process = bench.start()
     bench.wait_for("seeding")

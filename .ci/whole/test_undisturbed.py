@@ -35,8 +35,8 @@ def test_an_alarm_at_any_moment_of_a_start_leaves_no_process(tmp_path: os.PathLi
     mark = f"amap-undisturbed-{os.getpid()}"
     stopped = 0
     for attempt in range(TRIES):
-        signal.setitimer(signal.ITIMER_REAL, 0.0002 + attempt * 0.00003)
         try:
+            signal.setitimer(signal.ITIMER_REAL, 0.0002 + attempt * 0.00003)
             process.run(
                 ["/bin/sh", "-c", "sleep 60", mark], cwd=os.fspath(tmp_path), env={"PATH": os.defpath}, timeout=9
             )
