@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 
 from kit import files, home, names, prepare, profile, record, siblings
@@ -103,24 +104,24 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="amap kit",
         description="Render and write the files that the L1 runbook's steps 3 and 5 need. Runs no program.",
-        allow_abbrev=False,
     )
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--home", required=True, metavar="DIR", help="absolute path of AMAP_OPENSHELL_HOME")
     common.add_argument("--apply", action="store_true", help="write; without it nothing is written")
+    add = partial(actions.add_parser, parents=[common], allow_abbrev=False)  # --ap must not write
 
-    one = actions.add_parser("prepare", parents=[common], help="payload, lanes, policies, create commands")
+    one = add("prepare", help="payload, lanes, policies, create commands")
     one.add_argument("--fleet", required=True, metavar="FILE", help="fleet file, such as examples/fleet.json")
     one.add_argument("--run-as", required=True, metavar="UID:GID", help="the account of image, router and sandboxes")
     one.add_argument("--image", required=True, metavar="IMAGE", help="the tag of step 1")
     one.add_argument("--restart-policy", action="store_true", help="put --restart-policy on-failure into each create")
 
-    two = actions.add_parser("record", parents=[common], help="write down a sandbox's id")
+    two = add("record", help="write down a sandbox's id")
     two.add_argument("name", metavar="NAME", help="the member, which is the sandbox's name")
     two.add_argument("id", metavar="ID", help="the id that sandbox get prints")
 
-    three = actions.add_parser("profile", parents=[common], help="the provider profile with the image's real paths")
+    three = add("profile", help="the provider profile with the image's real paths")
     three.add_argument(
         "--binary", required=True, action="append", metavar="PATH", help="real path of an executable (repeatable)"
     )

@@ -38,7 +38,9 @@ def test_help_tells_each_word_in_a_line(capsys: pytest.CaptureFixture[str]) -> N
     ] == list(cli.COMMANDS)
 
 
-@pytest.mark.parametrize("words", [[], ["foo"], ["verify"], ["report"], ["doctor", "x"], ["kit"], ["siblings", "-x"]])
+@pytest.mark.parametrize(
+    "words", [[], ["foo"], ["verify"], ["report"], ["doctor", "x"], ["kit"], ["siblings", "--app"]]
+)
 def test_wrong_usage_is_2(words: list[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         cli.main(words)

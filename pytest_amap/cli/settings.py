@@ -17,7 +17,7 @@ WRONG_USAGE = 2
 
 def parser(word: str, description: str) -> argparse.ArgumentParser:
     """A word's parser with pytest's own way to override an ini setting."""
-    made = argparse.ArgumentParser(prog=f"amap {word}", description=description)
+    made = argparse.ArgumentParser(prog=f"amap {word}", description=description, allow_abbrev=False)
     made.add_argument(
         "-o",
         "--override-ini",

@@ -58,7 +58,9 @@ class Place:
 def main(argv: Sequence[str] | None = None) -> int:
     """Tell what would be done, or do it: 0 done, 1 refused with one sentence and before anything is done."""
     parser = argparse.ArgumentParser(
-        prog="amap siblings", description="Clone or fetch the sibling checkouts at the commits of kit/siblings.json."
+        prog="amap siblings",
+        description="Clone or fetch the sibling checkouts at the commits of kit/siblings.json.",
+        allow_abbrev=False,
     )
     parser.add_argument("--apply", action="store_true", help="do it; without it nothing is changed")
     apply = parser.parse_args(argv).apply

@@ -105,7 +105,11 @@ def test_the_other_actions_need_a_home(terminal: Terminal, action: tuple[str, ..
 
 
 @pytest.mark.parametrize(
-    "words", [(), ("remove",), ("prepare", "--home", "/x"), ("profile", "--home", "/x"), ("record",)]
+    "words",
+    [
+        *((), ("remove",), ("prepare", "--home", "/x"), ("profile", "--home", "/x"), ("record",)),
+        ("profile", "--home", "/x", "--binary", "/x", "--app"),
+    ],
 )
 def test_wrong_usage_is_2(terminal: Terminal, words: tuple[str, ...]) -> None:
     assert terminal.kit(*words, prefix=[]).returncode == 2
