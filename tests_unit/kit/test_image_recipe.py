@@ -94,7 +94,7 @@ def test_the_account_is_made(step: Step) -> None:
         "userdel node",
         "groupdel node",
         "groupadd --gid 1001 agent",
-        "useradd --uid 1000 --gid 1001 --no-create-home --home-dir /sandbox --shell /bin/bash agent",
+        "useradd --no-log-init --uid 1000 --gid 1001 --no-create-home --home-dir /sandbox --shell /bin/bash agent",
         "install -d -o 1000 -g 1001 /sandbox",
     ]
 
