@@ -253,6 +253,11 @@ def test_the_list_of_what_is_not_checked() -> None:
     )
 
 
+def test_numbers_begin_items_as_dashes_do() -> None:
+    numbered = "NOT CHECKED HERE\n  1. one,\n     2 bits\n  2) two:\n    - three\n    10. four,\n      2026. five\n"
+    assert spec_items.items(numbered) == ("one, 2 bits", "two: three", "two: four, 2026. five")
+
+
 def test_the_list_ends_with_the_docstring_too() -> None:
     assert spec_items.items('"""NOT CHECKED HERE\n  - one\n  - two"""\n  - code\n') == ("one", "two")
     assert spec_items.items("NOT CHECKED HERE\r\n  - one\r\n  - two\r\n\r\n  - three") == ("one", "two")
