@@ -254,7 +254,7 @@ def test_the_list_of_what_is_not_checked() -> None:
 
 
 def test_numbers_begin_items_as_dashes_do() -> None:
-    numbered = "NOT CHECKED HERE\n  1. one,\n     2 bits\n  2) two:\n    - three\n    10. four,\n      2026. five\n"
+    numbered = "NOT CHECKED HERE\n  1. one,\n     2 bits\n  2) two:\n    + three\n    10. four,\n      2026. five\n"
     assert spec_items.items(numbered) == ("one, 2 bits", "two: three", "two: four, 2026. five")
 
 

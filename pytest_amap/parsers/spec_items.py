@@ -9,7 +9,7 @@ from . import Unreadable
 from .text import lines, sentence
 
 HEADING = "NOT CHECKED HERE"
-_BULLET = re.compile(r" *(?:[-*•]|\d{1,2}[.)]) +(?P<text>\S.*)")
+_BULLET = re.compile(r" *(?:[-*+•]|\d{1,2}[.)]) +(?P<text>\S.*)")
 _LIMIT = 32 * 1024
 _DEPTH = 8
 
