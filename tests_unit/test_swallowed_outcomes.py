@@ -37,7 +37,9 @@ def test_a_teardown_that_raised_is_told_though_another_plugin_hides_it(bench: Be
     bench.conftest(SWALLOW)
     bench.steps({"router": "yield 'router'\n    raise OSError('no space')"})
     bench.check("unknown_1", PASSES, "delegation")
-    assert bench.run("--apply").ret == 1
+    result = bench.run("--apply")
+    assert result.ret == 1
+    assert "1 unknown" in result.outlines[-1]
     assert bench.outcomes() == {"unknown_1": "UNKNOWN"}
     assert "no space" in bench.step("cleanup")["reason"]
 

@@ -25,7 +25,7 @@ def note(run: Run, item: pytest.Item, call: pytest.CallInfo[None], report: pytes
     spoil(run, check, call, report)
     if report.when == "teardown":
         run.ended.add(check)
-    tell(run, check, item, report)
+    tell(run, check, item, call, report)
 
 
 def spoil(run: Run, check: str, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
@@ -45,7 +45,7 @@ def spoil(run: Run, check: str, call: pytest.CallInfo[None], report: pytest.Test
         run.spoiled.setdefault(check, why(call, report))
 
 
-def tell(run: Run, check: str, item: pytest.Item, report: pytest.TestReport) -> None:
+def tell(run: Run, check: str, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
     """Leave the verdict where terminal, page and JUnit file find it; before the teardown it is no PASS."""
     result = run.result_of(check)
     reports = item.stash.setdefault(reports_key, [])
@@ -53,7 +53,7 @@ def tell(run: Run, check: str, item: pytest.Item, report: pytest.TestReport) -> 
     for each in reports:  # the page draws its row from the call's report when the teardown is over
         each.amap_verdict = result.outcome  # type: ignore[attr-defined]
     report.amap_check = check  # type: ignore[attr-defined]
-    report.amap_shown = shown(run, check, report)  # type: ignore[attr-defined]
+    report.amap_shown = shown(run, check, call, report)  # type: ignore[attr-defined]
     if report.when == "teardown":
         report.user_properties += [
             (junit.OUTCOME, str(result.outcome)),
@@ -62,14 +62,14 @@ def tell(run: Run, check: str, item: pytest.Item, report: pytest.TestReport) -> 
         ]
 
 
-def shown(run: Run, check: str, report: pytest.TestReport) -> Outcome | None:
+def shown(run: Run, check: str, call: pytest.CallInfo[None], report: pytest.TestReport) -> Outcome | None:
     """What the terminal has to say where pytest would say another thing: its "passed" is not ours, its skip is none."""
     if report.skipped:
         return run.result_of(check).outcome
     if report.when == "call" and report.passed:
         settled = verdict(run.settled.get(check, ()))[0]
         return UNKNOWN if check in run.spoiled and settled is PASS else settled
-    return None
+    return run.result_of(check).outcome if report.when == "teardown" and report.passed and raised(call) else None
 
 
 def raised(call: pytest.CallInfo[None]) -> bool:
