@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import signal
@@ -24,12 +25,8 @@ _MARK = "AMAP-PROBE "
 def guard(words: tuple[str, ...], arguments: Arguments, run: Run) -> int:
     """Run an `openshell` command, through the planted faults that concern it."""
     for name in planted.among(ANSWERS):
-        run = _wrapped(ANSWERS[name], words, arguments, run)
+        run = functools.partial(ANSWERS[name], words, arguments, run)
     return run()
-
-
-def _wrapped(answer: Answer, words: tuple[str, ...], arguments: Arguments, run: Run) -> Run:
-    return lambda: answer(words, arguments, run)
 
 
 def _on(concerned: Callable[[tuple[str, ...], Arguments], bool], instead: Run) -> Answer:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import landlock, layout, planted
-from ..boxes.spec import BoxSpec, Endpoint, Mount
+from ..boxes.spec import BoxSpec, Endpoint, Mount, Rules
 from ..store import Record
 
 Reshape = Callable[[BoxSpec], BoxSpec]
@@ -48,12 +48,22 @@ def after_start(spec: BoxSpec) -> None:
         AFTER[name](spec)
 
 
-def _remount(target: str, **changes: Any) -> Reshape:
+def _at(target: str, change: Callable[[Mount], Mount]) -> Reshape:
+    """The mount at `target` changed."""
+
     def apply(spec: BoxSpec) -> BoxSpec:
-        mounts = (replace(item, **changes) if item.target == target else item for item in spec.mounts)
-        return replace(spec, mounts=tuple(mounts))
+        return replace(spec, mounts=tuple(change(item) if item.target == target else item for item in spec.mounts))
 
     return apply
+
+
+def _remount(target: str, **changes: Any) -> Reshape:
+    return _at(target, lambda mount: replace(mount, **changes))
+
+
+def _ruled(change: Callable[[Rules], Rules]) -> Reshape:
+    """The ruleset changed, whatever the policy lists."""
+    return lambda spec: replace(spec, rules=spec.rules and change(spec.rules))
 
 
 def _open(target: str) -> Reshape:
@@ -66,26 +76,13 @@ def _unmount(target: str) -> Reshape:
 
 
 def _unrule(target: str) -> Reshape:
-    def apply(spec: BoxSpec) -> BoxSpec:
-        if spec.rules is None:
-            return spec
-        kept = tuple(item for item in spec.rules.read_only if item != target)
-        return replace(spec, rules=replace(spec.rules, read_only=kept))
-
-    return apply
+    return _ruled(lambda rules: replace(rules, read_only=tuple(item for item in rules.read_only if item != target)))
 
 
-def _handle(rights: int) -> Reshape:
-    return lambda spec: replace(spec, rules=spec.rules and replace(spec.rules, handled=rights))
-
-
-def _lane_of_another(spec: BoxSpec) -> BoxSpec:
-    def other(mount: Mount) -> Mount:
-        instances, own = Path(mount.source).parents[1], Path(mount.source).parent.name
-        names = sorted(item.name for item in instances.iterdir() if item.name != own)
-        return replace(mount, source=str(instances / names[0] / "inbox")) if names else mount
-
-    return replace(spec, mounts=tuple(other(item) if item.target == INBOX else item for item in spec.mounts))
+def _of_another(mount: Mount) -> Mount:
+    instances, own = Path(mount.source).parents[1], Path(mount.source).parent.name
+    names = sorted(item.name for item in instances.iterdir() if item.name != own)
+    return replace(mount, source=str(instances / names[0] / "inbox")) if names else mount
 
 
 def _extra_bind(spec: BoxSpec) -> BoxSpec:
@@ -110,17 +107,13 @@ def _missing_source(spec: BoxSpec) -> BoxSpec:
 def _from(target: str, fill: Callable[[Path, Path], None], **changes: Any) -> Reshape:
     """The mount's source is a directory of the sandbox's own, filled from the real one when it starts."""
 
-    def apply(spec: BoxSpec) -> BoxSpec:
-        def elsewhere(mount: Mount) -> Mount:
-            own = MIRRORS / Path(mount.source).relative_to(layout.HOME)
-            if not own.exists():
-                own.mkdir(parents=True)
-            fill(Path(mount.source), own)
-            return replace(mount, source=str(own), **changes)
+    def elsewhere(mount: Mount) -> Mount:
+        own = MIRRORS / Path(mount.source).relative_to(layout.HOME)
+        own.mkdir(parents=True, exist_ok=True)
+        fill(Path(mount.source), own)
+        return replace(mount, source=str(own), **changes)
 
-        return replace(spec, mounts=tuple(elsewhere(item) if item.target == target else item for item in spec.mounts))
-
-    return apply
+    return _at(target, elsewhere)
 
 
 def _copy(source: Path, own: Path) -> None:
@@ -128,23 +121,11 @@ def _copy(source: Path, own: Path) -> None:
 
 
 def _let_read(target: str) -> Reshape:
-    """A rule that the policy does not list."""
-
-    def apply(spec: BoxSpec) -> BoxSpec:
-        rules = spec.rules
-        return replace(spec, rules=rules and replace(rules, read_only=(*rules.read_only, target)))
-
-    return apply
+    return _ruled(lambda rules: replace(rules, read_only=(*rules.read_only, target)))
 
 
 def _let_write(target: str) -> Reshape:
-    """A rule that the policy does not list."""
-
-    def apply(spec: BoxSpec) -> BoxSpec:
-        rules = spec.rules
-        return replace(spec, rules=rules and replace(rules, read_write=(*rules.read_write, target)))
-
-    return apply
+    return _ruled(lambda rules: replace(rules, read_write=(*rules.read_write, target)))
 
 
 def _overlay(spec: BoxSpec) -> BoxSpec:
@@ -207,7 +188,7 @@ SPECS: dict[str, Reshape] = {
     "payload-writable": _remount(PAYLOAD, read_only=False),
     "payload-open": _open(PAYLOAD),
     "roster-writable": _remount(ROSTER, read_only=False),
-    "lane-of-another-member": _lane_of_another,
+    "lane-of-another-member": _at(INBOX, _of_another),
     "extra-bind": _extra_bind,
     "writable-submount": _submount,
     "outbox-read-only": _remount(OUTBOX, read_only=True),
@@ -215,7 +196,7 @@ SPECS: dict[str, Reshape] = {
     "peer-is-a-copy": _from(PEER, _copy),
     "peer-notices-empty": _from(PEER, _copy),
     "peer-ruled-anyway": _let_read(PEER),
-    "landlock-v2-rights": _handle(landlock.V2),
+    "landlock-v2-rights": _ruled(lambda rules: replace(rules, handled=landlock.V2)),
     "landlock-missing": lambda spec: replace(spec, rules=None),
     "lane-skipped": _unrule(INBOX),
     "exec-unconfined": lambda spec: replace(spec, exec_confined=False),

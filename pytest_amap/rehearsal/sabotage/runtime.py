@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import json
 import sys
@@ -30,12 +31,8 @@ _REFUSALS = (
 def guard(words: list[str], run: Run) -> int:
     """Run a `docker` command, through the planted faults that concern it."""
     for name in planted.among(ANSWERS):
-        run = _wrapped(ANSWERS[name], words, run)
+        run = functools.partial(ANSWERS[name], words, run)
     return run()
-
-
-def _wrapped(answer: Callable[[list[str], Run], int], words: list[str], run: Run) -> Run:
-    return lambda: answer(words, run)
 
 
 def _about_sandboxes(words: list[str]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,9 @@ from .boxes import MIRRORS
 _PERIOD = 0.003
 _FORGED = "0123456789abcdef0123456789abcdef"
 _NO_JSON = b"-- log rotated --\n"
+
+HELD, RESULTS = "router-state/*/held/req-*.json", "router-state/*/results/*.json"
+NOTICES = "instances/*/peer/notices/notice-*.json"
 
 Spoil = Callable[[], None]
 
@@ -37,27 +40,17 @@ def start() -> None:
         time.sleep(_PERIOD)
 
 
-def _new(*patterns: str) -> Callable[[], Iterator[Path]]:
-    """Files below the home that were not there before this world."""
-    known = {path for pattern in patterns for path in layout.HOME.glob(pattern)}
-
-    def fresh() -> Iterator[Path]:
-        for pattern in patterns:
-            for path in layout.HOME.glob(pattern):
-                if path not in known:
-                    yield path
-                    known.add(path)
-
-    return fresh
-
-
 def _for_each_new(pattern: str, change: Callable[[Path], None]) -> Callable[[], Spoil]:
+    """Of the files below the home, each that was not there before this world, and until it could be changed."""
+
     def prepare() -> Spoil:
-        fresh = _new(pattern)
+        known = set(layout.HOME.glob(pattern))
 
         def spoil() -> None:
-            for path in fresh():
-                change(path)
+            for path in layout.HOME.glob(pattern):
+                if path not in known:
+                    change(path)
+                    known.add(path)
 
         return spoil
 
@@ -155,12 +148,7 @@ def _claim(outcome: str) -> Callable[[Path], None]:
         notice = path.stem.removeprefix("notice-")
         folder = path.parents[2] / "outbox" / "ext" / "claude-code" / "outcomes"
         folder.mkdir(parents=True, exist_ok=True)
-        claim = {
-            "outcome": outcome,
-            "ts": _now(),
-            "tree": "peer",
-            "notice_id": notice,
-        }
+        claim = {"outcome": outcome, "ts": _now(), "tree": "peer", "notice_id": notice}
         _replace(folder / f"peer-{notice}.json", claim)
 
     return change
@@ -234,28 +222,28 @@ def _inbound(value: str) -> Callable[[Path], None]:
 
 
 SPOILERS: dict[str, Callable[[], Spoil]] = {
-    "held-copy-removed": _for_each_new("router-state/*/held/req-*.json", Path.unlink),
-    "held-reason-wrong": _for_each_new("router-state/*/results/*.json", _wrong_reason),
-    "held-yet-delivered": _for_each_new("router-state/*/held/req-*.json", _deliver_held("peer", "peer")),
-    "held-yet-mailed": _for_each_new("router-state/*/held/req-*.json", _deliver_held("inbox", "deliver")),
-    "audit-log-cut": _for_each_new("router-state/*/held/req-*.json", _cut_log),
-    "result-garbled": _for_each_new("router-state/*/results/*.json", _garble),
-    "held-copy-garbled": _for_each_new("router-state/*/held/req-*.json", _garble),
-    "notice-of-nobody": _for_each_new("router-state/*/held/req-*.json", _notice_of_nobody),
+    "held-copy-removed": _for_each_new(HELD, Path.unlink),
+    "held-reason-wrong": _for_each_new(RESULTS, _wrong_reason),
+    "held-yet-delivered": _for_each_new(HELD, _deliver_held("peer", "peer")),
+    "held-yet-mailed": _for_each_new(HELD, _deliver_held("inbox", "deliver")),
+    "audit-log-cut": _for_each_new(HELD, _cut_log),
+    "result-garbled": _for_each_new(RESULTS, _garble),
+    "held-copy-garbled": _for_each_new(HELD, _garble),
+    "notice-of-nobody": _for_each_new(HELD, _notice_of_nobody),
     "audit-garbled": _garble_logs,
-    "reply-misbound": _for_each_new("instances/*/peer/notices/notice-*.json", _misbind),
+    "reply-misbound": _for_each_new(NOTICES, _misbind),
     "document-cut": _for_each_new("instances/*/peer/messages/notice-*.json", _cut),
     "request-invalid": _for_each_new("instances/*/outbox/processed/req-*.json", _unknown_field),
-    "document-unreadable": _for_each_new("instances/*/peer/notices/notice-*.json", _hide_from_all),
+    "document-unreadable": _for_each_new(NOTICES, _hide_from_all),
     "mail-arrives": _mail,
-    "peer-notices-empty": _for_each_new("instances/*/peer/notices/notice-*.json", _mirror),
-    "document-invalid": _for_each_new("instances/*/peer/notices/notice-*.json", _invalid_document),
-    "reply-notice-missing": _for_each_new("instances/*/peer/notices/notice-*.json", _remove_reply),
-    "body-missing": _for_each_new("instances/*/peer/notices/notice-*.json", _remove_body),
-    "outcome-held-first": _for_each_new("instances/*/peer/notices/notice-*.json", _claim("held")),
-    "outcome-failed-first": _for_each_new("instances/*/peer/notices/notice-*.json", _claim("inject_failed")),
-    "notice-mode": _for_each_new("instances/*/peer/notices/notice-*.json", lambda path: path.chmod(0o644)),
-    "notice-hidden": _for_each_new("instances/*/peer/notices/notice-*.json", _remove_task),
+    "peer-notices-empty": _for_each_new(NOTICES, _mirror),
+    "document-invalid": _for_each_new(NOTICES, _invalid_document),
+    "reply-notice-missing": _for_each_new(NOTICES, _remove_reply),
+    "body-missing": _for_each_new(NOTICES, _remove_body),
+    "outcome-held-first": _for_each_new(NOTICES, _claim("held")),
+    "outcome-failed-first": _for_each_new(NOTICES, _claim("inject_failed")),
+    "notice-mode": _for_each_new(NOTICES, lambda path: path.chmod(0o644)),
+    "notice-hidden": _for_each_new(NOTICES, _remove_task),
     "payload-holds": _for_each_new("payload/claude-settings.json", _inbound("hold")),
     "payload-refuses": _for_each_new("payload/claude-settings.json", _inbound("refuse")),
 }
