@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from kit.siblings import Pin
 from pytest_amap.cli import siblings as cli_siblings
 
 NAME, SPEC = "amap-router-local", "amap-spec"
+needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="no git on PATH")
+
 WITNESS = {NAME: "router/reset.py", SPEC: "fixtures/validate.py"}
 
 
@@ -88,3 +91,8 @@ class Bench:
         assert err.startswith("amap siblings: ")
         assert [word for word in words if word not in err] == []
         return err
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Bench:
+    return Bench(tmp_path, monkeypatch, capsys)

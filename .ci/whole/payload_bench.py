@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -125,3 +125,10 @@ def members(group: int) -> list[int]:
         if fields[0] != "Z" and int(fields[2]) == group:
             found.append(int(directory.name))
     return found
+
+
+@pytest.fixture(params=SHELLS, ids=" ".join)
+def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
+    made = Bench(request.param, tmp_path)
+    yield made
+    made.end()

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import agent_bench
 import pytest
 from agent_bench import KEY, Agent, Api
 from siblings_bench import CONNECTOR, Fleet, address, request, until
@@ -67,11 +68,7 @@ class Beta:
         return self.fleet.notices("alpha")
 
 
-@pytest.fixture
-def api() -> Iterator[Api]:
-    made = Api()
-    yield made
-    made.close()
+api = agent_bench.api
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import agent_bench
 import pytest
 from agent_bench import Agent, Api
 from siblings_bench import REHEARSAL, read, run, until
@@ -23,11 +24,7 @@ def runtime() -> Iterator[Path]:
         yield Path(folder)
 
 
-@pytest.fixture
-def api() -> Iterator[Api]:
-    made = Api()
-    yield made
-    made.close()
+api = agent_bench.api
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import checkouts_bench
 import pytest
 from checkouts_bench import NAME, SPEC, WITNESS, Bench, git
 
@@ -17,12 +18,7 @@ from kit.siblings import Pin
 from pytest_amap.cli import siblings as cli_siblings
 from pytest_amap.host import process
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git on PATH")
-
-
-@pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Bench:
-    return Bench(tmp_path, monkeypatch, capsys)
+bench, pytestmark = checkouts_bench.bench, checkouts_bench.needs_git
 
 
 def test_without_apply_nothing_is_changed(bench: Bench) -> None:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import checkouts_bench
 import pytest
 from checkouts_bench import NAME, SPEC, Bench, git
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git on PATH")
-
-
-@pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Bench:
-    return Bench(tmp_path, monkeypatch, capsys)
+bench, pytestmark = checkouts_bench.bench, checkouts_bench.needs_git
 
 
 def stage(place: Path) -> None:

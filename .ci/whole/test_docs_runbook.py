@@ -3,62 +3,28 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import doc_blocks
 import pytest
-from rehearsing import CANNOT_ENTER
+import world_bench
 
 RUNBOOK = doc_blocks.ROOT / "docs" / "runbook.md"
-REHEARSAL = doc_blocks.ROOT / "pytest_amap" / "rehearsal"
-LIMIT = 180
-
-
-def in_a_world(home: Path, script: str) -> subprocess.CompletedProcess[str]:
-    """bash running `script`, in a world of its own: the launcher, with no pytest inside."""
-    read, write = os.pipe()
-    settings = {
-        "home": str(home),
-        "disk": f"{home}.host",
-        "checkout": str(doc_blocks.ROOT),
-        "siblings": {},
-        "package": str(REHEARSAL),
-        "python": sys.executable,
-        "faults": [],
-        "access": [str(doc_blocks.ROOT), str(home.parent)],
-    }
-    words = [sys.executable, "-I", "-S", str(REHEARSAL / "world.py"), str(read), json.dumps(settings), "--"]
-    try:
-        return subprocess.run(
-            [*words, "bash", "-c", script],
-            pass_fds=[read],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=LIMIT,
-            check=False,
-        )
-    finally:
-        os.close(read)
-        os.close(write)
+folder = world_bench.folder
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def told(folder: Path) -> dict[str, str]:
     """Each section's output, by its heading."""
-    script = [f"set -eu; export PATH={Path(sys.executable).parent}:$PATH; cd $AMAP_REPOSITORY"]
+    script = [f"exec 2>&1; set -eu; export PATH={Path(sys.executable).parent}:$PATH; cd $AMAP_REPOSITORY"]
     for section in re.split(r"^(?=##)", RUNBOOK.read_text(encoding="utf-8"), flags=re.MULTILINE):
         heading = re.sub(r"<a [^>]*></a>", "", section.partition("\n")[0]).strip("# ")
         script.append(f"echo; echo {json.dumps(f'== {heading}')}")
         script += [found["body"] for found in doc_blocks.FENCE.finditer(section) if found["info"] == "sh"]
-    done = in_a_world(tmp_path_factory.mktemp("by-hand") / "home", "\n".join(script))
-    if CANNOT_ENTER in done.stdout:
-        pytest.skip(done.stdout.strip().splitlines()[-1])
+    access = [str(doc_blocks.ROOT), str(folder)]
+    done = world_bench.run(folder, "bash", "-c", "\n".join(script), access=access, seconds=180)
     assert done.returncode == 0, done.stdout[-4000:]
     parts = re.split(r"^== (.*)\n", done.stdout, flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))

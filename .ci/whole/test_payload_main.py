@@ -5,20 +5,16 @@ from __future__ import annotations
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
+import payload_bench
 import pytest
-from payload_bench import DAEMON, INSTANT_SLEEP, RELEASING, SHELLS, STUBBORN, UNTIL, Bench, alive, members
+from payload_bench import DAEMON, INSTANT_SLEEP, RELEASING, STUBBORN, UNTIL, Bench, alive, members
 
 REQUIRED = ("AMAP_INBOX_DIR", "AMAP_PEER_DIR", "AMAP_OUTBOX_DIR", "HOME")
 
 
-@pytest.fixture(params=SHELLS, ids=" ".join)
-def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
-    made = Bench(request.param, tmp_path)
-    yield made
-    made.end()
+bench = payload_bench.bench
 
 
 @pytest.mark.parametrize("name", REQUIRED)

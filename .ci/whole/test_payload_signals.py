@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
+import payload_bench
 import pytest
-from payload_bench import SHELLS, UNTIL, Bench, alive, members
+from payload_bench import UNTIL, Bench, alive, members
 
 # A background job of sh starts with INT and QUIT ignored, and sh cannot trap what it inherited as ignored; claude
 # installs its own handlers, so the stand-in is Python.
@@ -28,11 +27,7 @@ while True: time.sleep(0.05)
 SIGNALS = ("TERM", "HUP", "INT", "QUIT")
 
 
-@pytest.fixture(params=SHELLS, ids=" ".join)
-def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
-    made = Bench(request.param, tmp_path)
-    yield made
-    made.end()
+bench = payload_bench.bench
 
 
 @pytest.mark.parametrize("name", SIGNALS)

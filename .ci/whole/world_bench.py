@@ -66,10 +66,10 @@ def start(folder: Path, *command: str, **changes: Any) -> tuple[subprocess.Popen
     return keeper, write
 
 
-def run(folder: Path, *command: str, **changes: Any) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, *command: str, seconds: float = 60, **changes: Any) -> subprocess.CompletedProcess[str]:
     keeper, lifeline = start(folder, *command, **changes)
     try:
-        out, err = keeper.communicate(timeout=60)
+        out, err = keeper.communicate(timeout=seconds)
     finally:
         keeper.kill()
         os.close(lifeline)

@@ -10,9 +10,11 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from siblings_bench import CONNECTOR, REHEARSAL, read, until
 
 KEY = "openshell:resolve:env:ANTHROPIC_API_KEY"
@@ -45,6 +47,13 @@ class Api:
     def close(self) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+
+@pytest.fixture
+def api() -> Iterator[Api]:
+    made = Api()
+    yield made
+    made.close()
 
 
 class Agent:
