@@ -1,4 +1,4 @@
-"""A live check whose file was skipped as a whole, or holds none: nothing is collected, and it would look deselected."""
+"""A live check whose file was skipped as a whole: pytest collects nothing of it, and it would look as not selected."""
 
 from __future__ import annotations
 
@@ -29,9 +29,8 @@ class SkippedCheck(pytest.Item):
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, Any, pytest.CollectReport]:
     report: pytest.CollectReport = yield
-    nothing = report.skipped or (report.passed and not report.result)
-    if nothing and type(collector) is pytest.Module and selection.check_of(collector.path, L1):  # not doctest's, too
-        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else "its file holds no test"
+    if report.skipped and isinstance(collector, pytest.Module) and selection.check_of(collector.path, L1):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
         reason = reason.removeprefix("Skipped: ")
         stand_in = SkippedCheck.from_parent(collector, name=collector.path.stem, reason=reason)
         report.outcome, report.longrepr, report.result = "passed", None, [stand_in]
