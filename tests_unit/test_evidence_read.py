@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -90,3 +92,13 @@ def test_evidence_folder_without_a_run(tmp_path: Path) -> None:
         read_run(tmp_path)
     with pytest.raises(EvidenceError, match="holds no run"):
         read_run(tmp_path / "nothing")
+
+
+def test_evidence_folder_that_is_somebody_elses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def closed(path: Path) -> list[str]:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "listdir", closed)
+    for folder in (tmp_path, tmp_path / "runs" / "20260101T000000Z"):
+        with pytest.raises(EvidenceError, match=r"cannot be read \(Permission denied\): ask its owner for a copy"):
+            read_run(folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from dataclasses import dataclass
@@ -84,6 +85,10 @@ def locate(directory: Path) -> tuple[Path, str]:
     """Evidence folder and run id of `directory`: an evidence folder (its latest run) or one runs/<run>."""
     try:
         place = directory.resolve()
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            os.listdir(place)
+    except PermissionError as error:  # evidence is its owner's alone
+        raise EvidenceError(f"{directory} cannot be read ({error.strerror}): ask its owner for a copy") from None
     except (OSError, RuntimeError, ValueError) as error:  # a symlink that leads to itself, or no path at all
         raise EvidenceError(f"{directory} leads nowhere ({error}): name an evidence folder") from None
     if place.parent.name == "runs" and RUN.fullmatch(place.name) and place.is_dir():
