@@ -6,10 +6,15 @@ import os
 import time
 
 import pytest
+from hypothesis import settings
 
 from pytest_amap.host import host
 
 ABOUT_WAITING = "test_host_doorway"
+
+# A loaded machine fails nobody, nor does an example that only one run makes up; --hypothesis-profile default makes new.
+settings.register_profile("the same", derandomize=True, deadline=None)
+settings.load_profile("the same")
 
 
 class Hurried:

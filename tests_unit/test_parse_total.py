@@ -120,7 +120,7 @@ def bent(draw: st.DrawFn) -> str:
     return sample[:start] + middle + sample[end:]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.one_of(ANY_TEXT, bent()))
 def test_no_reader_raises(seen: str) -> None:
     for reader in READERS.values():

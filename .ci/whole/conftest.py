@@ -7,8 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from rehearsing import CANNOT_ENTER, Rehearsal, copy_home, rehearse
 from victims import assert_clean
+
+settings.register_profile("the same", derandomize=True, deadline=None)
+settings.load_profile("the same")
 
 
 def pytest_configure() -> None:

@@ -203,7 +203,7 @@ def test_hostile_text_is_only_text() -> None:
 
 
 @given(st.text(st.characters(codec=None) | st.sampled_from("<>&\"'/\\\n")))
-@settings(deadline=None, max_examples=6)
+@settings(max_examples=6)
 def test_any_text_leaves_the_page_inert_and_encodable(text: str) -> None:
     found = hostile_page(text)
     assert_inert(found)

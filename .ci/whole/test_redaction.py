@@ -252,7 +252,7 @@ def test_redaction_of_many_hits_is_quick() -> None:
     assert time.process_time() - begun < 5
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(
     secret=st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc", "Z")), min_size=9, max_size=60),
     around=st.tuples(st.text(max_size=40), st.text(max_size=40)),
@@ -284,7 +284,7 @@ NOISE = [
 ]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.integers(1, len(PLAIN) - 1), st.sampled_from(NOISE)), min_size=1, max_size=12))
 def test_redaction_whatever_stands_between_its_letters(cuts: list[tuple[int, str]]) -> None:
     written = PLAIN

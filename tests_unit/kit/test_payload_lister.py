@@ -320,9 +320,8 @@ def session_home(tmp_path: Path) -> Iterator[Path]:
 
 def wait_for(path: Path) -> str:
     deadline = time.monotonic() + 10
-    while not path.exists() and time.monotonic() < deadline:
+    while not (path.exists() and path.read_text()) and time.monotonic() < deadline:
         time.sleep(0.02)
-    time.sleep(0.05)
     return path.read_text()
 
 
