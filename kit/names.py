@@ -14,6 +14,7 @@ ID_LIMIT = 4294967294
 
 _LABEL = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _DOMAIN_LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+_IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]*")
 _DECIMAL = re.compile(r"[1-9][0-9]{0,9}", re.ASCII)
 
 
@@ -52,9 +53,9 @@ def check_word(value: str, what: str) -> str:
 
 
 def check_image(value: str) -> str:
-    """`value` when it may be an image's name: one word that no command takes for a flag."""
-    if check_word(value, "--image").startswith("-"):
-        raise Refused(f"--image is {shown(value)}, which openshell would take for a flag: give the tag of step 1")
+    """`value` when it may be an image's name: no flag, and of the characters that a reference can have."""
+    if _IMAGE.fullmatch(value) is None:
+        raise Refused(f"--image is {shown(value)}, which is no image's name: give the tag of step 1")
     return value
 
 

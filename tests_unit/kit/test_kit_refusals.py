@@ -96,8 +96,8 @@ def test_a_run_as_that_is_not_the_callers(shared: Stage, value: str) -> None:
     shared.refuses("prepare", "--run-as is", run_as=value)
 
 
-@pytest.mark.parametrize("value", ["", "a b", "a\n", "-x", "--rm", "a\x1b[2J"])
-def test_an_image_that_is_no_word(shared: Stage, value: str) -> None:
+@pytest.mark.parametrize("value", ["", "a b", "a\n", "-x", "--rm", "a\x1b[2J", "\u201camap\u201d", "$(x)"])
+def test_an_image_that_is_no_name(shared: Stage, value: str) -> None:
     shared.refuses("prepare", "--image is", image=value)
 
 
