@@ -26,6 +26,29 @@ def test_a_sandbox() -> None:
     assert cli.sandbox(json.dumps(ALPHA, indent=2)) == SANDBOX
 
 
+@pytest.mark.parametrize(
+    ("conditions", "reason"),
+    [
+        (
+            [
+                {"status": "True", "reason": "Fine"},
+                {"status": "False", "reason": "ContainerExited", "message": "exit 1"},
+            ],
+            "ContainerExited: exit 1",
+        ),
+        ([{"status": False, "message": "exit 1"}], "exit 1"),
+        ([{"status": "False", "reason": 7}, "x", None], ""),
+        ({"status": "False"}, ""),
+        (None, ""),
+    ],
+)
+def test_what_is_said_of_a_phase(conditions: object, reason: str) -> None:
+    shown = {"id": "id-1", "name": "alpha", "workspace": "default", "phase": "Error", "conditions": conditions}
+    found = cli.sandbox(json.dumps(shown))
+    assert isinstance(found, cli.Sandbox)
+    assert (found.reason, found.state) == (reason, f"Error ({reason})" if reason else "Error")
+
+
 def test_a_sandbox_in_colours() -> None:
     assert cli.sandbox(json.dumps(ALPHA).replace("Ready", "@").replace("@", "\x1b[32mReady\x1b[39m")) == SANDBOX
 

@@ -160,6 +160,20 @@ CREATES = {
         "sandbox delete alpha",
     ),
     "A33 its main process is gone": (said(), sandbox("alpha", "id-new", "Completed"), "sandbox delete alpha"),
+    "A33 its main process is gone, and why is told": (
+        said(),
+        said(
+            json.dumps(
+                box("alpha", "id-new", phase="Error")
+                | {
+                    "conditions": [
+                        {"type": "Ready", "status": "False", "reason": "MainProcessFailed", "message": "exit 2"}
+                    ]
+                }
+            )
+        ),
+        r"alpha is Error \(MainProcessFailed: exit 2\) and will not come back",
+    ),
     "refused": (said(exit=1, stderr="Error:   × provider not found"), NOT_FOUND, "provider not found"),
     "A50 something else was there before": (
         said(exit=1, stderr="Error:   × provider 'claude-code' already exists"),

@@ -25,13 +25,18 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 class Sandbox:
     """A sandbox; names are used again under new ids.
 
-    `phase` is a word such as Ready, as printed.
+    `phase` is a word such as Ready, as printed; `reason` is what newer releases say of it, "" where nothing is said.
     """
 
     id: str
     name: str
     workspace: str
     phase: str
+    reason: str = ""
+
+    @property
+    def state(self) -> str:
+        return f"{self.phase} ({self.reason})" if self.reason else self.phase
 
 
 @dataclass(frozen=True)
@@ -184,7 +189,16 @@ def _sandbox(item: object) -> Sandbox | Unreadable:
         return found
     if not _ID.fullmatch(found[0]):
         return Unreadable(f"expected a sandbox id, saw {shown(found[0])}")
-    return Sandbox(*found)
+    return Sandbox(*found, _reason(item))
+
+
+def _reason(item: object) -> str:
+    """The first condition that does not hold, in its own words."""
+    conditions = item.get("conditions") if isinstance(item, dict) else None
+    for one in conditions if isinstance(conditions, list) else ():
+        if isinstance(one, dict) and str(one.get("status")).casefold() == "false":
+            return ": ".join(filter(None, (_word(one, "reason"), _word(one, "message"))))
+    return ""
 
 
 def _page(stdout: str, key: str) -> tuple[list[Any], str] | Unreadable:

@@ -31,10 +31,10 @@ def membership(sandboxes: Lab) -> Lab:
                     "is another sandbox; nothing is recorded; look at the gateway"
                 )
             if found.phase in sessions.PHASE_OF_NO_RETURN:
-                raise StepFailed(f"{no_return(lab, member, found.phase)}; nothing is recorded")
+                raise StepFailed(f"{no_return(lab, member, found)}; nothing is recorded")
             if found.phase != READY:
                 raise StepFailed(
-                    f"sandbox {member.name} must be {READY} to be recorded, saw {found.phase}; look at its log, "
+                    f"sandbox {member.name} must be {READY} to be recorded, saw {found.state}; look at its log, "
                     "and run again"
                 )
             write(lab, "membership", f"kit record {member.name}", record.plan(lab.home, member.name, found.id))

@@ -38,7 +38,7 @@ def sandboxes(provider_profile: Profile, lab: Lab) -> Lab:
         if found.phase == "Stopped":
             restart(lab, member)
         elif found.phase in sessions.PHASE_OF_NO_RETURN:
-            raise StepFailed(no_return(lab, member, found.phase))
+            raise StepFailed(no_return(lab, member, found))
     for member in lab.members:
         settled(lab, member)
     if not created:
@@ -192,10 +192,10 @@ def create(lab: Lab, member: Member) -> cli.Sandbox:
     shown_by_name(lab, member, found)
     announce(lab, member, found.id)
     if found.phase in sessions.PHASE_OF_NO_RETURN:
-        raise StepFailed(f"{no_return(lab, member, found.phase)} (create said: {ran.told}){hint(ran)}")
+        raise StepFailed(f"{no_return(lab, member, found)} (create said: {ran.told}){hint(ran)}")
     if not ran.ok and found.phase != READY:
         raise StepFailed(
-            f"sandbox {member.name} is {found.phase} after its create ({ran.told}); "
+            f"sandbox {member.name} is {found.state} after its create ({ran.told}); "
             f"wait until it is Ready and run again{hint(ran)}"
         )
     return found
@@ -208,10 +208,11 @@ def hint(ran: Ran) -> str:
     return "; this host may restrict user namespaces: look at sysctl kernel.apparmor_restrict_unprivileged_userns"
 
 
-def no_return(lab: Lab, member: Member, phase: str) -> str:
+def no_return(lab: Lab, member: Member, found: cli.Sandbox) -> str:
     delete = lab.commands.delete(member.name).shown()
     return (
-        f"sandbox {member.name} is {phase} and will not come back; look at its log, then delete it yourself: {delete}"
+        f"sandbox {member.name} is {found.state} and will not come back; look at its log, "
+        f"then delete it yourself: {delete}"
     )
 
 
