@@ -187,9 +187,10 @@ def _sandbox(item: object) -> Sandbox | Unreadable:
     found = words(item, "id", "name", "workspace", "phase")
     if isinstance(found, Unreadable):
         return found
-    if not _ID.fullmatch(found[0]):
-        return Unreadable(f"expected a sandbox id, saw {shown(found[0])}")
-    return Sandbox(*found, _reason(item))
+    identity, name, workspace, phase = found
+    if not _ID.fullmatch(identity):
+        return Unreadable(f"expected a sandbox id, saw {shown(identity)}")
+    return Sandbox(identity, name, workspace, phase, _reason(item))
 
 
 def _reason(item: object) -> str:
