@@ -173,7 +173,14 @@ def test_builder_noise_is_no_failure(tmp_path: Path) -> None:
 def test_an_image_that_differs_after_its_build_is_not_used(tmp_path: Path) -> None:
     lab, host = step(tmp_path)
     host.answers["the image"] = shown(lab, dockerfile="older")
-    with pytest.raises(StepFailed, match="just built differs"):
+    with pytest.raises(StepFailed, match="just built differs.*look at image/Dockerfile"):
+        run(lab)
+
+
+def test_a24_a_build_that_ends_well_and_leaves_no_image_is_told_with_what_may_keep_it(tmp_path: Path) -> None:
+    lab, host = step(tmp_path)
+    host.answers["the image"] = said(exit=1, stderr="Error: No such image: x")
+    with pytest.raises(StepFailed, match=r"not there \(Error: No such image: x\); unset BUILDX_BUILDER"):
         run(lab)
 
 

@@ -50,7 +50,12 @@ def agent_image(prerequisites: Lab) -> str:
             raise StepFailed(f"docker build must end with exit 0, saw {last_lines(built)}")
         found = lab.host.run(inspect(lab))
         if wrong := differences(found, wanted):
-            raise StepFailed(f"the image just built differs: {wrong}; look at image/Dockerfile")
+            remedy = (
+                "look at image/Dockerfile"
+                if found.ok
+                else "unset BUILDX_BUILDER, whose builder may keep what it builds"
+            )
+            raise StepFailed(f"the image just built differs: {wrong}; {remedy}")
     else:
         lab.run.already["agent_image"] = "labels and Dockerfile are the wanted ones"
     measure(lab, found)
