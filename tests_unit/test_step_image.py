@@ -173,7 +173,7 @@ def test_builder_noise_is_no_failure(tmp_path: Path) -> None:
 def test_an_image_that_differs_after_its_build_is_not_used(tmp_path: Path) -> None:
     lab, host = step(tmp_path)
     host.answers["the image"] = shown(lab, dockerfile="older")
-    with pytest.raises(StepFailed, match="just built differs.*look at image/Dockerfile"):
+    with pytest.raises(StepFailed, match=r"just built differs.*look at image/Dockerfile"):
         run(lab)
 
 
