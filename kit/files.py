@@ -200,8 +200,18 @@ def _write_home(item: Item) -> None:
     if item.state == "create":
         path.mkdir()
         path.chmod(item.wanted.mode)
+        with suppress(PermissionError):  # a parent may be entered and written in, and not be read
+            _sync(path.parent)
     else:
         path.chmod(_home_mode(stat.S_IMODE(path.lstat().st_mode)))
+
+
+def _sync(directory: Path) -> None:
+    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _write(home: Home, item: Item) -> None:

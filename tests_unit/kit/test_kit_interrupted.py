@@ -116,3 +116,12 @@ def test_an_interrupt_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cli, "main", interrupt)
     with pytest.raises(SystemExit, match="amap kit: interrupted; run it again"):
         runpy.run_path(str(REPOSITORY / "kit" / "__main__.py"), run_name="__main__")
+
+
+def test_every_directory_that_got_an_entry_is_written_to_disk(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: set[str] = set()
+    monkeypatch.setattr(files.os, "fsync", lambda handle: synced.add(os.readlink(f"/proc/self/fd/{handle}")))
+    stage.home.rename(stage.folder / "before")
+    assert cli.main([*stage.words("prepare"), "--apply"]) == 0
+    made = [stage.home, *stage.home.rglob("*")]
+    assert {os.fspath(path.parent.resolve()) for path in made} <= synced
