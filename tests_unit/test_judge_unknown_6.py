@@ -91,7 +91,12 @@ HOLDS = {
     "the driver's own name for itself": but(
         info=ran(INFO.replace('"docker"', '"docker", "capabilities": {"driver_name": "Docker engine"}'))
     ),
-    "certificates are asked for": status(STATUS.replace("  Version", "  Authentication: mTLS (gateway)\n  Version")),
+    **{
+        f"certificates are asked for: {mode}": status(
+            STATUS.replace("  Version", f"  Authentication: {mode}\n  Version")
+        )
+        for mode in ("mTLS (gateway)", "Mutual TLS", "Client certificate", "Required (gateway)")
+    },
     "the driver's name in capitals": but(info=ran(INFO.replace("docker", "Docker"))),
     "required labels of an admission that is off": with_toml(TOML + "required_labels = ['a']\n"),
     "A08 an ambient gateway is not passed on": but(ambient=("OPENSHELL_GATEWAY",)),

@@ -24,6 +24,7 @@ STATEMENT = "the operator states what files cannot show"
 PAGES = 50
 _ANYONE = re.compile(r"not required|\boidc\b|^(?:none|disabled|off)\b")
 """An authentication mode by which anybody may call, or somebody with a token."""
+_CERTIFICATE = re.compile(r"tls\b|certificate|^required\b")
 
 
 @dataclass(frozen=True)
@@ -218,7 +219,7 @@ def reached(seen: Seen, status: cli.Status, server: addresses.Endpoint, name: st
     told = re.sub(r"[\W_]+", " ", mode.casefold())
     if plain or _ANYONE.search(told):
         return decided(name, False, f"{want} by a client certificate", said, record)
-    if seen.status.exit or (mode and "mtls" not in told):
+    if seen.status.exit or (mode and not _CERTIFICATE.search(told)):
         exit_code = f", with exit {seen.status.exit}" if seen.status.exit else ""
         return unknown(name, f"{want} by a client certificate", f"{said}{exit_code}", record)
     return decided(name, True, want, said, record)
