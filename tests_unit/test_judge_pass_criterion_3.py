@@ -167,6 +167,7 @@ BROKEN = {
         f"{INBOX} can be written through /data",
     ),
     "the kernel has it writable": (of_beta(mounts=table(inbox="rw")), f"{INBOX} is writable"),
+    "the kernel says neither": (of_beta(mounts=table(inbox="nosuid")), f"{INBOX} is writable"),
     "no mount of its own": (of_beta(mounts=table(peer="")), f"{PEER} is no mount of its own"),
     "A20 a writable mount below it": (
         of_beta(mounts=table(mount_line(f"{INBOX}/sub", "rw"))),

@@ -28,7 +28,7 @@ class Mounted:
 
     @property
     def writable(self) -> bool:
-        return "rw" in self.options and "ro" not in self.options and "ro" not in self.super_options
+        return "ro" not in self.options and "ro" not in self.super_options
 
 
 def mounts(text: str) -> tuple[Mounted, ...] | Unreadable:
