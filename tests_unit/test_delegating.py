@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from request_samples import N1, N2, outcome, placed, private, result
-from scripted_lab import said, scripted_lab, write
+from scripted_lab import QUICK, said, scripted_lab, write
 
 from pytest_amap.delegations import Delegation
 from pytest_amap.host import delegating
@@ -20,11 +20,10 @@ TASK = Delegation("alpha", "beta", REQUEST)
 NOTICED = replace(TASK, notice=N1)
 
 
-def patient(tmp_path: Path) -> Lab:
+def patient(tmp_path: Path, router: str = "running") -> Lab:
     """Waits are long, so that a test ends only where the wait does."""
-    lab, _ = scripted_lab(tmp_path, {"the router's state": said("running\n")})
-    deadlines = replace(lab.options.deadlines, delivery=60.0, reply=60.0)
-    return replace(lab, options=replace(lab.options, deadlines=deadlines))
+    deadlines = replace(QUICK, delivery=60.0, reply=60.0)
+    return scripted_lab(tmp_path, {"the router's state": said(f"{router}\n")}, deadlines=deadlines)[0]
 
 
 @pytest.mark.parametrize(
@@ -101,9 +100,8 @@ def test_a_refusal_ends_the_wait_for_a_reply(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("state", delegating.GONE)
-def test_a_router_that_is_gone_ends_every_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: str) -> None:
-    monkeypatch.setattr(delegating, "ROUTER_EVERY", 0.0)
-    lab, _ = scripted_lab(tmp_path, {"the router's state": said(f"{state}\n")})
+def test_a_router_that_is_gone_ends_every_wait(tmp_path: Path, state: str) -> None:
+    lab = patient(tmp_path, state)
     for watch in (delegating.watch_placement, delegating.watch_outcome, delegating.watch_reply):
         assert f"the router is {state}" in watch(lab, NOTICED).problem
 

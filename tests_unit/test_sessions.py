@@ -10,7 +10,7 @@ import pytest
 from container_samples import sandbox
 from receiver_samples import answer
 from request_samples import ran
-from scripted_lab import Answer, ScriptedHost, said, scripted_lab
+from scripted_lab import QUICK, Answer, ScriptedHost, said, scripted_lab
 
 from pytest_amap.host import sessions
 from pytest_amap.host.lab import Lab
@@ -62,9 +62,8 @@ def test_what_cannot_be_read_is_not_no_session() -> None:
 def waiting(
     tmp_path: Path, session: Answer, get: Answer | None = None, seconds: float = 0.3
 ) -> tuple[Lab, ScriptedHost]:
-    lab, host = scripted_lab(tmp_path, {"sessions in": session, "sandbox get": get or sandbox()})
-    deadlines = replace(lab.options.deadlines, phase=seconds)
-    return replace(lab, options=replace(lab.options, deadlines=deadlines)), host
+    answers: dict[str, Answer] = {"sessions in": session, "sandbox get": get or sandbox()}
+    return scripted_lab(tmp_path, answers, deadlines=replace(QUICK, phase=seconds))
 
 
 def test_a_wait_ends_with_the_session(tmp_path: Path) -> None:
@@ -110,7 +109,7 @@ def test_a_sandbox_that_cannot_come_back_ends_the_wait(tmp_path: Path, phase: st
 
 
 def test_a_get_that_fails_ends_no_wait(tmp_path: Path) -> None:
-    lab, _ = waiting(tmp_path, [rows()] * 6 + [rows(ROW)], said(exit=1, stderr="Error:   × transport error"))
+    lab, _ = waiting(tmp_path, [rows()] * 9 + [rows(ROW)], said(exit=1, stderr="Error:   × transport error"))
     assert sessions.await_ready(lab, lab.sender, seconds=60).value is not None
 
 

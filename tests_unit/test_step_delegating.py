@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from container_samples import container, inspected
 from request_samples import N1, N2, outcome, placed, private
-from scripted_lab import Answer, ScriptedHost, said, scripted_lab, unplanned, unrun, write
+from scripted_lab import QUICK, Answer, ScriptedHost, said, scripted_lab, unplanned, unrun, write
 
 from pytest_amap.commands import Command
 from pytest_amap.delegations import Delegation
@@ -109,9 +110,8 @@ def test_a_request_that_nobody_judges_is_left_to_the_checks(tmp_path: Path) -> N
     assert "nothing after" in made.problem
 
 
-def test_a_router_that_is_gone_ends_the_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delegating, "ROUTER_EVERY", 0.0)
-    lab, host = lab_of(tmp_path, lambda lab: None)
+def test_a_router_that_is_gone_ends_the_wait(tmp_path: Path) -> None:
+    lab, host = lab_of(tmp_path, lambda lab: None, deadlines=replace(QUICK, delivery=60.0))
     host.answers["the router's state"] = said("exited\n")
     assert "the router is exited" in run(lab).problem
 

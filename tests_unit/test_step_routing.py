@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from request_samples import ALPHA, BETA
-from scripted_lab import Answer, ScriptedHost, said, scripted_lab, unplanned, unrun
+from scripted_lab import QUICK, Answer, ScriptedHost, said, scripted_lab, unplanned, unrun
 
 from pytest_amap.failures import StepFailed
 from pytest_amap.host import intents
@@ -41,7 +41,7 @@ def step(tmp_path: Path, containers: Answer = RUNS, **options: Any) -> tuple[Lab
         "the router's container": containers,
         "build the router's image": said(),
         "start the router": said(),
-        "the router's state": said("running 0\n"),
+        "the router's state": said("running\n"),
         "when the router started": said("2020-01-01T00:00:00.5Z\n"),
         "the router's log": said(stderr=REFUSALS),
     }
@@ -80,7 +80,7 @@ def test_a_router_that_is_missing_is_built_and_started_once(tmp_path: Path) -> N
 def test_a_container_in_any_other_state_is_named_and_not_touched(tmp_path: Path, state: str) -> None:
     lab, host = step(tmp_path, said(f"{ROUTER} {state}\n"))
     host.answers |= {
-        "the router's state": said(f"{state} 3\n"),
+        "the router's exit code": said("3\n"),
         "the router's log": said("banner\n", stderr="Traceback\nPermissionError: /state\n"),
     }
     with pytest.raises(StepFailed, match=rf"{state}: exit code 3, last line: PermissionError"):
@@ -91,7 +91,7 @@ def test_a_container_in_any_other_state_is_named_and_not_touched(tmp_path: Path,
 
 def test_a_router_that_ends_at_its_start_stops_the_step(tmp_path: Path) -> None:
     lab, host = step(tmp_path, [ABSENT, said(f"{ROUTER} exited\n")])
-    host.answers["the router's state"] = said("exited 2\n")
+    host.answers["the router's exit code"] = said("2\n")
     with pytest.raises(StepFailed, match="exit code 2"):
         run(lab)
     assert never_touched(host)
@@ -184,12 +184,11 @@ def test_a_start_is_a_time_in_any_zone(tmp_path: Path, started: str, counts: boo
 
 
 def test_a_router_that_dies_meanwhile_ends_the_wait(tmp_path: Path) -> None:
-    lab, host = step(tmp_path)
+    lab, host = step(tmp_path, deadlines=replace(QUICK, roster=60.0))
     (lab.home.roster / "roster.json").unlink()
-    host.answers["the router's state"] = said("exited 137\n")
-    patient = replace(lab, options=replace(lab.options, deadlines=replace(lab.options.deadlines, roster=60.0)))
+    host.answers |= {"the router's state": said("exited\n"), "the router's exit code": said("137\n")}
     with pytest.raises(StepFailed, match="the router is exited: exit code 137"):
-        run(patient)
+        run(lab)
 
 
 def test_the_name_must_be_the_routers_own(tmp_path: Path) -> None:
@@ -200,5 +199,5 @@ def test_the_name_must_be_the_routers_own(tmp_path: Path) -> None:
 
 def test_a_crash_without_words_is_told_all_the_same(tmp_path: Path) -> None:
     lab, host = step(tmp_path)
-    host.answers |= {"the router's state": Ran(("x",), 1, "", "", "", ""), "the router's log": said()}
+    host.answers |= {"the router's exit code": Ran(("x",), 1, "", "", "", ""), "the router's log": said()}
     assert routing.crash(lab) == "exit code unknown, last line: none"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 from pytest_amap.commands import Command, Look, Planned
 from pytest_amap.delegations import Delegation, answered, placements_of
 from pytest_amap.host import files
+from pytest_amap.host.host import every
 from pytest_amap.host.lab import Lab, Member
 from pytest_amap.observations import Read
 from pytest_amap.parsers import Unreadable, audit, submit
@@ -19,7 +19,6 @@ from pytest_amap.parsers.audit import OutcomeEvent
 
 ROUTER = "amap-router-local"
 GONE = ("exited", "dead", "restarting", "removing")
-ROUTER_EVERY = 5.0
 
 BODY = (
     "Please list the files in your workspace and report back: reply through the inbox-submit tool 'submit', "
@@ -163,17 +162,13 @@ def refused_for_good(lab: Lab, task: Delegation) -> Callable[[], str]:
 
 
 def router_gone(lab: Lab) -> Callable[[], str]:
-    """A router that is no longer running makes waiting pointless; asked every 5 s."""
-    asked = [time.monotonic()]
+    """A router that is no longer running makes waiting pointless."""
 
     def stop() -> str:
-        if time.monotonic() - asked[0] < ROUTER_EVERY:
-            return ""
-        asked[0] = time.monotonic()
         state = lab.host.look(router_state(lab)).stdout.strip()
         return f"the router is {state}" if state in GONE else ""
 
-    return stop
+    return every(5, stop)
 
 
 def either(*stops: Callable[[], str]) -> Callable[[], str]:

@@ -117,6 +117,10 @@ class Host:
         """Record an observation; the one returned names its record."""
         return replace(seen, record=self._kept(lambda: self._record(seen, label)))
 
+    def note(self, label: str, source: str, observed: Any) -> str:
+        """Record anything else that was seen, and name the record."""
+        return self._kept(lambda: self._observation(label, source, observed))
+
     def _kept(self, write: Callable[[], str]) -> str:
         try:
             return write()
@@ -127,21 +131,14 @@ class Host:
             return ""
 
     def _record(self, seen: Seen, label: str) -> str:
-        step, check = self.place.step, self.place.check
         if not isinstance(seen, Ran):
-            return self.evidence.observation(
-                step=step, check=check, label=label, source=seen.path, observed=plain(seen)
-            )
+            return self._observation(label, seen.path, seen)
+        step, check = self.place.step, self.place.check
         return self.evidence.command(step=step, check=check, label=label, cwd=self.cwd, ran=seen)
 
-    def note(self, label: str, source: str, observed: Any) -> str:
-        """Record anything else that was seen, and name the record."""
-        step, check = self.place.step, self.place.check
-        return self._kept(
-            lambda: self.evidence.observation(
-                step=step, check=check, label=label, source=source, observed=plain(observed)
-            )
-        )
+    def _observation(self, label: str, source: str, observed: Any) -> str:
+        step, check, told = self.place.step, self.place.check, plain(observed)
+        return self.evidence.observation(step=step, check=check, label=label, source=source, observed=told)
 
     def read(self, path: str, label: str) -> Read:
         return self.keep(self.hidden(files.read(path)), label)
@@ -207,6 +204,20 @@ class Host:
                 self.say(f"waiting for {what}: {waited:.0f} s of {seconds:.0f} s, last seen: {brief(seen)}")
             time.sleep(min(pause, max(0.0, seconds - waited)))
             pause = min(slowest, pause * 1.5)
+
+
+def every(seconds: float, stop: Callable[[], str]) -> Callable[[], str]:
+    """`stop`, asked only that often: unlike the look at a file that is waited for, it costs a command."""
+    asked = time.monotonic()
+
+    def seldom() -> str:
+        nonlocal asked
+        if time.monotonic() - asked < seconds:
+            return ""
+        asked = time.monotonic()
+        return stop()
+
+    return seldom
 
 
 def late(seen: Seen, seconds: float) -> str:

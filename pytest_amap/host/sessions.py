@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pytest_amap import probes
-from pytest_amap.host.host import Waited
+from pytest_amap.host.host import Waited, every
 from pytest_amap.host.lab import Lab, Member
 from pytest_amap.observations import Ran
 from pytest_amap.parsers import Unreadable, cli, lister
@@ -78,15 +78,10 @@ def await_phase(lab: Lab, member: Member, *phases: str) -> Waited[Ran, cli.Sandb
 
 
 def sandbox_gone(lab: Lab, member: Member) -> Callable[[], str]:
-    """A sandbox in a phase of no return makes waiting pointless; asked at every fifth poll."""
-    asked = 0
+    """A sandbox in a phase of no return makes waiting pointless."""
 
     def stop() -> str:
-        nonlocal asked
-        asked += 1
-        if asked % 5:
-            return ""
         told = phase(lab.host.look(lab.commands.get(member.name)))
         return f"{member.name} is {told}" if told in PHASE_OF_NO_RETURN else ""
 
-    return stop
+    return every(5, stop)

@@ -10,7 +10,7 @@ import pytest
 from pytest_amap.commands import Command, Look, Planned, unrecorded
 from pytest_amap.failures import StepFailed
 from pytest_amap.host import identity, intents
-from pytest_amap.host.delegating import GONE, ROUTER
+from pytest_amap.host.delegating import ROUTER, router_gone, router_state
 from pytest_amap.host.lab import Lab
 from pytest_amap.instants import second
 from pytest_amap.observations import Ran, Read
@@ -67,6 +67,7 @@ def plan(lab: Lab) -> list[Planned]:
         router_started(lab),
         Look(os.fspath(lab.home.roster / "roster.json"), "the roster"),
         router_state(lab).only("while waiting, every 5 s"),
+        exit_code(lab).only("where it ended"),
         logs(lab),
     ]
 
@@ -76,10 +77,9 @@ def containers(lab: Lab) -> Command:
     return lab.commands.runtime(*words, label="the router's container")
 
 
-def router_state(lab: Lab) -> Command:
-    return lab.commands.runtime(
-        "inspect", "--format", "{{.State.Status}} {{.State.ExitCode}}", ROUTER, label="the router's state"
-    )
+def exit_code(lab: Lab) -> Command:
+    words = ("inspect", "--format", "{{.State.ExitCode}}", ROUTER)
+    return lab.commands.runtime(*words, label="the router's exit code")
 
 
 def script(lab: Lab, name: str) -> str:
@@ -137,15 +137,11 @@ def published(lab: Lab) -> Read:
         named = set(found.addresses) if found and not isinstance(found, Unreadable) else set()
         return True if members <= named else None
 
-    asked = 0
+    gone = router_gone(lab)
 
     def stop() -> str:
-        nonlocal asked
-        asked += 1
-        if asked % 25:
-            return ""
-        state = lab.host.look(router_state(lab)).stdout.split()
-        return f"the router is {state[0]}: {crash(lab)}" if state and state[0] in GONE else ""
+        reason = gone()
+        return reason and f"{reason}: {crash(lab)}"
 
     waited = lab.host.wait_file(
         "the router's roster",
@@ -163,8 +159,7 @@ def published(lab: Lab) -> Read:
 
 def crash(lab: Lab) -> str:
     """Why a container ended: its exit code and the last line it said, stderr first."""
-    state = lab.host.run(router_state(lab))
+    code = lab.host.run(exit_code(lab)).stdout.strip() or "unknown"
     log = lab.host.run(logs(lab))
     said = [line for stream in (log.stderr, log.stdout) for line in stream.splitlines()[::-1] if line.strip()]
-    code = state.stdout.split()[-1] if state.stdout.split() else "unknown"
     return f"exit code {code}, last line: {said[0][:300] if said else 'none'}"
