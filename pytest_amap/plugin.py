@@ -112,6 +112,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         raise pytest.UsageError(
             "--apply and --replay judge live checks, and none was collected: give tests_live as the path"
         )
+    if not chosen.replay:
+        selection.leave_out(config, items, L1, {declared.what for declared in chosen.declared})
     selection.resolve_dependencies(items, L1)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from plugin_bench import FAILS, IS_UNKNOWN, PASSES, Bench
 
@@ -54,6 +56,20 @@ def test_a_check_alone_is_that_check_and_builds_what_it_needs(bench: Bench, name
     assert bench.outcomes() == {name: "PASS"}
     assert bench.step("sandboxes")["outcome"] == "done"
     assert bench.step("router")["outcome"] == "not-run"
+
+
+def test_a_declared_check_is_not_asked_and_never_a_pass(bench: Bench) -> None:
+    """It stands as declared and not observed, so nothing may have observed it."""
+    for name in L1.ids:
+        bench.check(name, PASSES)
+    result = bench.run("--apply", "--declare", "unknown_7: one uid for all is given up here")
+    assert result.ret == 0
+    assert set(bench.outcomes()) == set(L1.ids) - {"unknown_7"}
+    statement = json.loads((bench.runs[-1] / "statement.json").read_text())
+    assert statement["predicate"]["result"] == "FAILED"
+    result.stdout.fnmatch_lines(["11 PASS; declared, not observed: unknown_7"])
+    assert "not selected, so UNKNOWN in the report: unknown_7" in str(result.stdout)
+    assert "ask the checks" not in str(result.stdout)
 
 
 @pytest.mark.parametrize(("mark", "prefix"), [("criterion", "pass_criterion_"), ("unknown", "unknown_")])

@@ -148,7 +148,8 @@ def _advice(run: RunResult, command: str) -> tuple[str, str]:
         if result.outcome is not PASS:
             read = f"read {result.records[-1]} in the evidence, then" if result.records else "once mended"
             return f"{result.check.id} is {result.outcome}: {read}", f"{command} -k {result.check.id}"
-    if not run.complete:
+    declared = {one.what for one in run.declared}
+    if any(not result.selected and result.check.id not in declared for result in run.checks):
         return "ask the checks that were not selected", command
     if is_rehearsal(run):
         return "the same on a dedicated host, without --rehearsal", ""

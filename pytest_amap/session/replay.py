@@ -71,10 +71,7 @@ class Replay:
             return
         asked = {result.check.id for result in self._then.selected}
         asked |= {check for check in L1.ids if self._observations.has(check)}
-        left_out = [item for item in items if (name := selection.check_id(item, L1)) and name not in asked]
-        if left_out:
-            config.hook.pytest_deselected(items=left_out)
-            items[:] = [item for item in items if item not in left_out]
+        selection.leave_out(config, items, L1, set(L1.ids) - asked)
 
     def open(self, suite: Suite, options: Options, selected: tuple[str, ...]) -> Run:
         """The run of this session; what is no judge's to say is taken over from the recorded one."""

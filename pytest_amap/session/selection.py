@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import pytest
@@ -36,6 +36,14 @@ def mark(item: pytest.Item, suite: Suite) -> None:
     check = suite.check(check_id(item, suite))
     item.add_marker(getattr(pytest.mark, check.kind))
     item.add_marker(pytest.mark.timeout(check.seconds, func_only=True, method="signal"))
+
+
+def leave_out(config: pytest.Config, items: list[pytest.Item], suite: Suite, names: Collection[str]) -> None:
+    """The checks of these names are not asked in this session."""
+    left_out = [item for item in items if check_id(item, suite) in names]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
 
 
 def resolve_dependencies(items: Iterable[pytest.Item], suite: Suite) -> None:

@@ -72,7 +72,7 @@ def add(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="'WHAT: REASON'",
-        help="declare a document prefix (such as directory-) as not covered here; repeatable",
+        help="declare a document prefix (such as directory-) or a check as not covered here; repeatable",
     )
     for name, (text, default) in SETTINGS.items():
         parser.addini(name, f"{text} (default: {default or 'none'})", default=default)
