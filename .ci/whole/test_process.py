@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from late_clock import AHEAD, LateClock
 
 from pytest_amap.host import process, terminal
 from pytest_amap.host.process import Finished, child_environment, run
@@ -45,16 +46,6 @@ def pid_in(path: Path) -> int:
     raise AssertionError(f"{path} was not written")
 
 
-class Clock:
-    """A clock that goes a minute forward once `path` is there: a deadline for a child that has come so far."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def monotonic(self) -> float:
-        return time.monotonic() + (60 if self.path.exists() else 0)
-
-
 def test_both_streams_and_the_exit_code() -> None:
     ended = sh("echo out; echo err >&2; exit 3")
     assert (ended.exit, ended.stdout, ended.stderr, ended.timed_out) == (3, b"out\n", b"err\n", False)
@@ -81,10 +72,10 @@ def test_what_cannot_start_has_no_exit_and_says_why(argv: list[str], cwd: str, s
 def test_at_the_deadline_the_group_is_killed_and_partial_output_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process, "time", Clock(tmp_path / "pid"))
+    monkeypatch.setattr(process, "time", LateClock(tmp_path / "pid"))
     ended = sh(f"echo begun; sleep 60 & echo $! >{tmp_path}/part; mv {tmp_path}/part {tmp_path}/pid; wait", timeout=50)
     assert (ended.exit, ended.timed_out, ended.stdout) == (None, True, b"begun\n")
-    assert 50 <= ended.seconds < 110
+    assert 50 <= ended.seconds < AHEAD + 20
     assert gone(pid_in(tmp_path / "pid"))
 
 
@@ -197,7 +188,7 @@ def test_keys_are_typed_where_nothing_is_shown(tmp_path: Path, monkeypatch: pyte
 def test_a_terminal_that_ignores_its_keys_ends_at_the_deadline_and_its_text_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process, "time", Clock(tmp_path / "so-far"))
+    monkeypatch.setattr(process, "time", LateClock(tmp_path / "so-far"))
     program = "import time; print('shown', flush=True); open('so-far', 'w'); time.sleep(60)"
     found = terminal_run(tmp_path, program, seconds=50)
     assert (found.exit, found.timed_out) == (None, True)

@@ -10,6 +10,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,13 @@ import pytest
 
 PAYLOAD = Path(__file__).resolve().parents[2] / "kit" / "payload"
 MAIN, SUPERVISOR, CLAUDE, LISTER = 4194400, 4194401, 4194402, 4194403  # above the usual pid_max
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """Short enough for a socket's path, wherever TMPDIR is."""
+    with tempfile.TemporaryDirectory(prefix="lister", dir="/tmp") as folder:
+        yield Path(folder)
 
 
 @pytest.fixture(scope="module")
