@@ -325,3 +325,9 @@ def test_evidence_error_says_what_to_do(
     assert "\n" not in str(error.value)
     assert not list(store.root.rglob("*.part"))
     assert saw(store).split("-")[2] == "002"
+
+
+def test_the_mode_of_a_folder_that_was_there_is_left_alone(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    writeonce.create(tmp_path, ".", "mark", b"live\n")
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755

@@ -17,10 +17,23 @@ def test_a_home_that_is_a_file_is_wrong_usage(tmp_path: Path) -> None:
     assert rehearse.named_home(f"{tmp_path}/new/../home") == tmp_path / "home"
 
 
-def test_the_root_is_no_home() -> None:
-    """A home is closed to everybody else: done to the root as root, it closes the machine."""
-    with pytest.raises(pytest.UsageError, match="may not be /"):
+def test_a_directory_of_other_things_is_no_home(tmp_path: Path) -> None:
+    """A home's mode is put right: done as root to a shared directory, that closes it to everybody else."""
+    with pytest.raises(pytest.UsageError, match="/ holds other things"):
         rehearse.named_home("/")
+    home = tmp_path / "home"
+    home.mkdir()
+    assert rehearse.named_home(str(home)) == home
+    (home / "notes.txt").touch()
+    with pytest.raises(pytest.UsageError, match="holds other things; name a new one"):
+        rehearse.named_home(str(home))
+
+
+@pytest.mark.parametrize("mark", [".amap-host", ".amap.lock", "fleet.json"])
+def test_what_bears_a_homes_mark_is_a_home(tmp_path: Path, mark: str) -> None:
+    (tmp_path / mark).touch()
+    (tmp_path / "notes.txt").touch()
+    assert rehearse.named_home(str(tmp_path)) == tmp_path
 
 
 def test_a_state_directory_that_cannot_be_made_is_wrong_usage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from pytest_amap.evidence.recorded import EvidenceError
 
@@ -110,10 +110,10 @@ def _opened(name: Path | str, parent: int | None = None) -> Iterator[int]:
 
 @contextmanager
 def _below(root: Path, parent: str) -> Iterator[int]:
-    """A descriptor of root/parent; what is missing of `parent` is made, 0700."""
+    """A descriptor of root/parent; what is missing of `parent` is made, 0700. "." is `root`, whose mode is not ours."""
     with ExitStack() as opened:
         folder = opened.enter_context(_opened(root))
-        for part in parent.split("/"):
+        for part in PurePath(parent).parts:
             with suppress(FileExistsError):
                 _make(part, folder)
                 os.fsync(folder)

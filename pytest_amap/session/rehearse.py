@@ -10,12 +10,15 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
 import pytest
 
+from kit.home import Home
 from kit.siblings import KINDS
+from pytest_amap.host import lock, survey
 from pytest_amap.options import Options
 from pytest_amap.session import refusals, settings
 
@@ -90,9 +93,17 @@ def named_home(given: str) -> Path:
     home = Path(os.path.abspath(os.path.expanduser(given)))
     if os.path.lexists(home) and not home.is_dir():
         raise pytest.UsageError(f"--amap-home: {home} is no directory; name a new one, or the home of a rehearsal")
-    if home == home.parent:
-        raise pytest.UsageError(f"--amap-home: the home may not be {home}; name a new one, or the home of a rehearsal")
+    if home.is_dir() and holds_other_things(home):
+        raise pytest.UsageError(f"--amap-home: {home} holds other things; name a new one, or the home of a rehearsal")
     return home
+
+
+def holds_other_things(home: Path) -> bool:
+    """A rehearsal of root could close a shared directory to everybody else: whatever bears none of a home's marks."""
+    with suppress(OSError):
+        there = set(os.listdir(home))
+        return bool(there) and there.isdisjoint((survey.KIND, lock.LOCK, Home(home).fleet.name))
+    return False
 
 
 def fresh_home() -> Path:
