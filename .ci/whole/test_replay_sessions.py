@@ -163,7 +163,7 @@ def test_a_failed_step_fails_again_with_its_own_words(tmp_path: Path) -> None:
     assert ended.stdout.count("ERROR at setup of") == 1
     assert "step 5 (membership): sandbox get beta could not be read" in ended.stdout
     assert "unknown_1:" not in ended.stdout, "its reason is the recorded one"
-    assert "the evidence is NOT as it was sealed" in ended.stdout
+    assert "the evidence is NOT whole: " in ended.stdout
 
 
 def test_another_verdict_is_told_with_both_reasons(tmp_path: Path) -> None:

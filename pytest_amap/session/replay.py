@@ -169,7 +169,5 @@ class Replay:
         if not self._problems:
             head = self._then.head if self._then else ""
             return f"the evidence is whole{f', head {head}' if head else ''}"
-        return (
-            f"the evidence is NOT as it was sealed, {len(self._problems)} problems, the first: {self._problems[0]}; "
-            "amap verify tells them all"
-        )
+        more = f"; amap verify tells {len(self._problems) - 1} more" if self._problems[1:] else ""
+        return f"the evidence is NOT whole: {self._problems[0]}{more}"
