@@ -54,18 +54,27 @@ class Rehearsal:
         return "\n".join(self.text.splitlines()[-lines:])
 
 
-def rehearse(home: Path, *arguments: str) -> Rehearsal:
+def command(home: Path, *arguments: str) -> list[str]:
     """`pytest tests_live --apply --rehearsal ARGUMENTS` at that home, with short waits where a fault is planted."""
     deadlines = SHORT_WAITS if "--fault" in arguments else WAITS
     waits = [f"--override-ini=amap_deadline_{name}={seconds}" for name, seconds in deadlines.items()]
     spared = [word for plugin in _NOT_NEEDED for word in ("-p", f"no:{plugin}")]
     own = ("tests_live", "--apply", "--rehearsal", "--amap-home", str(home))
-    command = [sys.executable, "-m", "pytest", *own, *waits, *spared, *arguments]
+    return [sys.executable, "-m", "pytest", *own, *waits, *spared, *arguments]
+
+
+def environ() -> dict[str, str]:
+    """This process's variables without those that speak to the pytest around it."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV_"))}
+
+
+def rehearse(home: Path, *arguments: str) -> Rehearsal:
+    """That command, to its end."""
     before, begun = latest(home), time.monotonic()
     done = subprocess.run(
-        command,
+        command(home, *arguments),
         cwd=CHECKOUT,
-        env={name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV_"))},
+        env=environ(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -9,16 +9,16 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import termios
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from rehearsing import CHECKOUT, WAITS, Rehearsal, latest
+import rehearsing
+from rehearsing import CHECKOUT, Rehearsal, latest
 
 from pytest_amap.evidence import recorded, verify
 
@@ -90,43 +90,24 @@ def victim(
 
     `terminal` is the slave end of a pseudo terminal that becomes the run's own.
     """
-    waits = [f"--override-ini=amap_deadline_{name}={seconds}" for name, seconds in WAITS.items()]
-    own = ("tests_live", "--apply", "--rehearsal", "--amap-home", str(home), "-p", "no:cacheprovider")
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV_"))}
     log, before, known = home.parent / f"{home.name}.log", latest(home), newest(home)
-    command, given = [sys.executable, "-m", "pytest", *own, *waits, *arguments], inherited | (environ or {})
+    controlling = None if terminal is None else lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0) and None
     with log.open("wb") as stream:
-        process = start(command, given, stream) if terminal is None else start_in(terminal, command, given)
+        process = subprocess.Popen(
+            rehearsing.command(home, *arguments),
+            cwd=CHECKOUT,
+            env=rehearsing.environ() | (environ or {}),
+            stdin=subprocess.DEVNULL if terminal is None else terminal,
+            stdout=stream if terminal is None else terminal,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=controlling,
+        )
     try:
         yield Victim(home, process, log, before, known, time.monotonic())
     finally:
         process.kill()
         process.wait()
-
-
-def start(command: list[str], environ: dict[str, str], output: IO[bytes]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        command,
-        cwd=CHECKOUT,
-        env=environ,
-        stdin=subprocess.DEVNULL,
-        stdout=output,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
-
-
-def start_in(terminal: int, command: list[str], environ: dict[str, str]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        command,
-        cwd=CHECKOUT,
-        env=environ,
-        stdin=terminal,
-        stdout=terminal,
-        stderr=terminal,
-        start_new_session=True,
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0) and None,
-    )
 
 
 @contextlib.contextmanager
