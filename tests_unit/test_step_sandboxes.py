@@ -277,8 +277,9 @@ def test_a_sandbox_that_cannot_come_back_ends_the_wait(tmp_path: Path) -> None:
     gone = sandbox("beta", "id-2", "Error")
     host.answers |= {"sessions in beta": NOT_FOUND, "sandbox get beta": [sandbox("beta", "id-2"), gone]}
     patient = replace(lab, options=replace(lab.options, deadlines=replace(lab.options.deadlines, ready=60.0)))
-    with pytest.raises(StepFailed, match="beta is Error"):
+    with pytest.raises(StepFailed, match="beta is Error.*sandbox delete beta"):
         run(patient)
+    assert host.ran("screen of beta") == 0
 
 
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Lab, ScriptedHost, list[tuple[str, str]]]:

@@ -230,6 +230,10 @@ def settled(lab: Lab, member: Member) -> None:
     A session that is odd is for the checks to judge; one that cannot be asked fails the step.
     """
     waited = sessions.await_ready(lab, member, seconds=lab.options.deadlines.ready)
+    if waited.value is None:
+        box = lab.host.run(lab.commands.get(member.name)).parsed(cli.sandbox)
+        if isinstance(box, cli.Sandbox) and box.phase in sessions.PHASE_OF_NO_RETURN:
+            raise StepFailed(no_return(lab, member, box))
     ran = lab.host.run(lab.commands.screen(member.name))
     shown = lab.run.facts[f"first_run_{member.name}"] = on_screen(ran)
     attach = f"attach with 'openshell sandbox connect {member.name}': a first-run question there is a finding for D9"
