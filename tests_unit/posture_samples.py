@@ -9,6 +9,7 @@ from typing import Any
 from container_samples import box
 from request_samples import ran, read
 
+from kit.gateway import FRAGMENT
 from pytest_amap.checks.unknown_6 import Seen
 from pytest_amap.host.posture_files import GatewayFiles
 from pytest_amap.observations import Ran, Read, Stat
@@ -73,6 +74,12 @@ KEY = Stat("/home/u/.config/openshell/gateways/openshell/mtls/tls.key", "file", 
 
 BEFORE = "2026-11-29T10:00:00.000Z"
 """An hour before the gateway started."""
+
+
+def gateway_toml(port: int) -> str:
+    """A whole one as a person makes it of the kit's fragment."""
+    settings = f'compute_driver = "docker"\nbind_address = "127.0.0.1:{port}"\n'
+    return f"[openshell]\nversion = 2\n[openshell.gateway]\n{settings}{FRAGMENT}"
 
 
 def toml(text: str, path: str = "/home/u/.config/openshell/gateway.toml") -> Read:

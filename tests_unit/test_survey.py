@@ -9,21 +9,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
+from posture_samples import gateway_toml
 
-from kit.gateway import FRAGMENT
 from pytest_amap.host import lock, survey
 from pytest_amap.options import Options
 
 SIBLINGS = Path(survey.__file__).parents[1] / "rehearsal" / "siblings"
-GATEWAY = """\
-[openshell]
-version = 2
-
-[openshell.gateway]
-compute_driver = "docker"
-bind_address = "127.0.0.1:{port}"
-
-"""
 
 
 @dataclass
@@ -76,7 +67,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     home = str(root / "home")
     made = World(root, Options(home=home, shown_home=home, port=port, repository=root / "checkout"), environ)
     made.toml.parent.mkdir(parents=True)
-    made.toml.write_text(GATEWAY.format(port=port) + FRAGMENT)
+    made.toml.write_text(gateway_toml(port))
     monkeypatch.setattr(os, "getuid", lambda: 1000)
     monkeypatch.setattr(os, "getgid", lambda: 1000)
     monkeypatch.setattr(survey, "landlock_abi", lambda: 6)

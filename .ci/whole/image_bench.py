@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 from docker_daemon import Daemon
+from posture_samples import gateway_toml
 from rehearsing import CHECKOUT, latest
 from scripted_lab import scripted_lab
 
-from kit.gateway import FRAGMENT
 from pytest_amap.host import host as real
 from pytest_amap.steps import image
 
@@ -38,15 +38,6 @@ case "$*" in
         echo "--timeout --no-tty --no-login-shell" ;;
     *) echo "this one only answers step 0" >&2; exit 1 ;;
 esac
-"""
-GATEWAY = """\
-[openshell]
-version = 2
-
-[openshell.gateway]
-compute_driver = "docker"
-bind_address = "127.0.0.1:{port}"
-
 """
 
 
@@ -110,7 +101,7 @@ class Host:
     def run(self, *arguments: str, version: str = VERSION) -> Done:
         """`pytest tests_live --apply ARGUMENTS`."""
         home, port = self.root / "home", free_port()
-        (self.root / "config" / "openshell" / "gateway.toml").write_text(GATEWAY.format(port=port) + FRAGMENT)
+        (self.root / "config" / "openshell" / "gateway.toml").write_text(gateway_toml(port))
         account = ("unshare", "--user", f"--map-user={UID}", f"--map-group={GID}")
         own = ("tests_live", "--apply", "--amap-home", str(home), f"--override-ini=amap_port={port}")
         done = subprocess.run(
