@@ -99,7 +99,12 @@ def test_a_place_and_a_command_can_be_copied_as_they_are() -> None:
         (rehearsal_of(), "next: the same on a dedicated host, without --rehearsal", ""),
         (only("unknown_3"), "next: ask the checks that were not selected", "  pytest tests_live --apply"),
         (
-            run_of(check_result("unknown_7", FAIL), check_result("unknown_3", UNKNOWN)),
+            run_of(*(check_result(f"unknown_{n}", outcome) for n, outcome in ((3, UNKNOWN), (6, FAIL), (7, FAIL)))),
+            "next: unknown_6 is FAIL: read step-8/",
+            "  pytest tests_live --apply -k unknown_6",
+        ),
+        (
+            run_of(check_result("unknown_3", UNKNOWN), check_result("unknown_7", UNKNOWN)),
             "next: unknown_3 is UNKNOWN: read step-8/",
             "  pytest tests_live --apply -k unknown_3",
         ),
@@ -114,7 +119,7 @@ def test_a_place_and_a_command_can_be_copied_as_they_are() -> None:
             "  pytest tests_live --apply",
         ),
     ],
-    ids=["all-pass", "rehearsal", "partial", "first-not-pass", "interrupted", "failed-step"],
+    ids=["all-pass", "rehearsal", "partial", "first-fail", "first-unknown", "interrupted", "failed-step"],
 )
 def test_what_to_do_next(run: RunResult, advice: str, command: str) -> None:
     lines = texts(run)

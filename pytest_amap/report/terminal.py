@@ -131,7 +131,7 @@ def _times(run: RunResult) -> str:
 
 
 def _next(run: RunResult, places: Places, width: int) -> list[Line]:
-    """What to do about the first thing that is not PASS, a step before any check; a command stands on its own line."""
+    """What to do about one thing that is not PASS: a step, else a FAIL, else an UNKNOWN; a command has its own line."""
     told, command = _advice(run, places.command)
     lines = _wrapped(f"next: {told}", width)
     return [*lines, Line(f"  {visible(command)}", {"bold": True})] if command else lines
@@ -144,7 +144,7 @@ def _advice(run: RunResult, command: str) -> tuple[str, str]:
     for step in run.steps:
         if step.outcome in BROKEN:
             return f"mend step {step.step} ({step.name}) as its line says, then", command
-    for result in run.selected:
+    for result in sorted(run.selected, key=lambda one: one.outcome is not FAIL):
         if result.outcome is not PASS:
             read = f"read {result.records[-1]} in the evidence, then" if result.records else "once mended"
             return f"{result.check.id} is {result.outcome}: {read}", f"{command} -k {result.check.id}"
