@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from receiver_samples import ROW
 from request_samples import N1, outcome, placed, result
 
 from kit import commands as kit_commands
@@ -27,7 +28,6 @@ from pytest_amap.options import Options
 AT = "2026-11-29T12:00:00.000Z"
 PAYLOAD = '{"crossSessionInbound": "accept"}'
 QUICK = Deadlines(phase=0.3, ready=0.3, delivery=0.3, reply=0.3, log=0.3)
-READY_ROW = "claude\t-\t-\t7\t/tmp/cc-socks/7.sock\t/sandbox/.claude/sessions/7.ab.key"
 
 
 @dataclass
@@ -155,7 +155,7 @@ class FakeOpenShell:
     def probe(self, box: Box, inner: list[str]) -> Ran:
         program, arguments = inner[:4], inner[4:]
         if program == [*probes.sessions(LISTER, SANDBOX_HOME)[:4]]:
-            return self.answer(main=2, since=str(box.since), rows=[] if self.never_ready else [READY_ROW])
+            return self.answer(main=2, since=str(box.since), rows=[] if self.never_ready else [ROW])
         path, text = arguments[0], arguments[1] if len(arguments) > 1 else ""
         there = box.files.get(path)
         state = "absent" if there is None else "ours" if there == text else "other"

@@ -12,10 +12,10 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+from receiver_samples import ROW, answer
 from request_samples import ALPHA, BETA, N1, N2, outcome, placed, private, ran, result
 from scripted_lab import ScriptedHost, scripted_lab, unplanned, unrun, write
 
-from pytest_amap import probes
 from pytest_amap.checks import pass_criterion_1, pass_criterion_2, pass_criterion_5
 from pytest_amap.commands import Command
 from pytest_amap.delegations import Delegation
@@ -26,8 +26,7 @@ from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, verdict
 
 REQUEST = "00000001"
 SUBMITTED = f"Submitted request {REQUEST} to the relay drop-box (/opt/amap/lanes/outbox).\nResult will appear at: x\n"
-ROW = "claude\t-\t-\t41\t/tmp/cc-socks/41.sock\t/sandbox/.claude/sessions/41.key"
-SESSION = probes.MARK + json.dumps({"main": 7, "rows": [ROW]})
+SESSION = answer(main=7, rows=[ROW])
 
 
 def host_of(lab: Lab) -> ScriptedHost:
@@ -120,7 +119,7 @@ def delegated_lab(tmp_path: Path, answers: dict[str, Any], **options: Any) -> La
 
 def connector() -> dict[str, Any]:
     return {
-        "sessions in": lambda command: ran(SESSION),
+        "sessions in": lambda command: SESSION,
         "submit-result of alpha": lambda command: ran(json.dumps(result("accepted", "peer_routed", N1))),
         "the router's state": lambda command: ran("running\n"),
     }

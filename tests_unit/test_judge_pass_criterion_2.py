@@ -8,21 +8,20 @@ from functools import partial
 
 import pytest
 from judge_tables import part_of
+from receiver_samples import ROW, answer
 from request_samples import ALPHA, BETA, N1, N2, N3, outcome, placed, private, ran, read, result, unread
 
-from pytest_amap import probes
 from pytest_amap.checks.pass_criterion_2 import Seen, judge
 from pytest_amap.delegations import Delegation
 from pytest_amap.observations import Ran, build, plain
 from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, Outcome, verdict
 
-ROW = "claude\t-\t-\t41\t/tmp/cc-socks/41.sock\t/sandbox/.claude/sessions/41.key"
 TASK = placed(N1, "alpha", "beta", "00000001")
 REPLY = placed(N2, "beta", "alpha", "00000000", N1)
 
 
 def sessions(*rows: str, main: int | None = 7) -> Ran:
-    return ran(probes.MARK + json.dumps({"main": main, "rows": rows}))
+    return answer(main=main, rows=rows)
 
 
 def log(*words: str) -> str:
@@ -181,7 +180,7 @@ def test_the_sender_is_told_so(told: Ran | None, expected: Outcome) -> None:
     ("answer", "expected"),
     [
         (sessions(), FAIL),
-        (sessions(ROW, ROW.replace("41", "42")), FAIL),
+        (sessions(ROW, ROW.replace("7", "8")), FAIL),
         (sessions("claude\t-\t-\t41\t-\t/sandbox/key"), FAIL),
         (sessions("claude\t-\t-\t41\t/tmp/s.sock\t-"), FAIL),
         (sessions("claude 41"), UNKNOWN),

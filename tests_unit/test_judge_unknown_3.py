@@ -2,43 +2,29 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
+from functools import partial
 
+import container_samples
 import judge_tables
+from container_samples import bind, container, inspected
 from fake_openshell import lab_with_openshell
+from receiver_samples import answer
 from request_samples import ran
 from scripted_lab import unplanned, unrun
 
 from pytest_amap import probes
 from pytest_amap.checks.unknown_3 import Looks, Made, Removed, Seen, collect, judge, plan
-from pytest_amap.observations import Stat
+from pytest_amap.observations import Ran, Stat
 
 LANE = "/home/instances/alpha/peer"
 POLICY = "version: 1\nfilesystem_policy:\n  read_only: [/usr, /opt/amap/lanes/inbox{more}]\n  read_write: [/sandbox]\n"
 ALL = POLICY.format(more="")
+sandbox = partial(container_samples.sandbox, name="amap-l1-probe")
 
 
-def box(source: str = LANE, sandbox_id: str = "id-1", destination: str = "/opt/amap/lanes/peer", role: str = "sandbox"):
-    labels = {"openshell.ai/sandbox-id": sandbox_id, "openshell.ai/isolation-role": role}
-    about = {
-        "Id": "c1",
-        "Name": "/openshell-default--amap-l1-probe-id-1",
-        "Config": {"User": "0", "Labels": labels},
-        "Image": "sha256:1",
-        "State": {"Status": "running", "StartedAt": "2026-11-29T12:00:00Z", "ExitCode": 0},
-        "HostConfig": {"NetworkMode": "none", "RestartPolicy": {"Name": "no"}},
-        "Mounts": [{"Type": "bind", "Source": source, "Destination": destination, "RW": False}],
-    }
-    return ran(json.dumps([about]))
-
-
-def answer(**found: object):
-    return ran(probes.MARK + json.dumps(found) + "\n")
-
-
-def sandbox(phase: str = "Ready", identity: str = "id-1"):
-    return ran(json.dumps({"id": identity, "name": "amap-l1-probe", "workspace": "default", "phase": phase}))
+def box(source: str = LANE, sandbox_id: str = "id-1", destination: str = "/opt/amap/lanes/peer", **other: str) -> Ran:
+    return inspected(container(sandbox_id, [bind(source, destination)], **other))
 
 
 def lane(path: str, mode: str = "755") -> Stat:

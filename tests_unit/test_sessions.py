@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from container_samples import sandbox
-from receiver_samples import answer
+from receiver_samples import ROW, answer
 from request_samples import ran
 from scripted_lab import QUICK, Answer, ScriptedHost, said, scripted_lab
 
@@ -17,7 +17,6 @@ from pytest_amap.host.lab import Lab
 from pytest_amap.observations import Ran
 from pytest_amap.parsers import Unreadable
 
-ROW = "claude\t-\t-\t7\t/tmp/cc-socks/7.sock\t/sandbox/.claude/sessions/7.ab.key"
 OTHER = ROW.replace("7", "8")
 NO_SOCKET, NO_KEY = "claude\t-\t-\t7\t-\t/k", "claude\t-\t-\t7\t/s\t-"
 

@@ -10,17 +10,16 @@ from typing import Any
 import pytest
 from container_samples import box
 from posture_samples import listing
+from receiver_samples import ROW, answer
 from scripted_lab import Answer, ScriptedHost, said, scripted_lab, unplanned, unrun
 
 from kit import record
-from pytest_amap import probes
 from pytest_amap.failures import StepFailed
 from pytest_amap.host import intents
 from pytest_amap.host.lab import Lab
 from pytest_amap.observations import Ran
 from pytest_amap.steps import recording, sandboxes
 
-ROW = "claude\t-\t-\t7\t/tmp/cc-socks/7.sock\t/sandbox/.claude/sessions/7.ab.key"
 NOT_FOUND = said(exit=1, stderr="Error:   × sandbox not found\n")
 FULL = listing(box("alpha", "id-1"), box("beta", "id-2"))
 
@@ -30,7 +29,7 @@ def sandbox(name: str, identity: str, phase: str = "Ready", workspace: str = "de
 
 
 def sessions(*rows: str) -> Ran:
-    return said(probes.MARK + json.dumps({"main": 2, "rows": rows}) + "\n")
+    return answer(main=2, rows=rows)
 
 
 def step(tmp_path: Path, *, alpha: Answer | None = None, **options: Any) -> tuple[Lab, ScriptedHost]:
@@ -277,7 +276,7 @@ def test_a_sandbox_that_cannot_come_back_ends_the_wait(tmp_path: Path) -> None:
     gone = sandbox("beta", "id-2", "Error")
     host.answers |= {"sessions in beta": NOT_FOUND, "sandbox get beta": [sandbox("beta", "id-2"), gone]}
     patient = replace(lab, options=replace(lab.options, deadlines=replace(lab.options.deadlines, ready=60.0)))
-    with pytest.raises(StepFailed, match="beta is Error.*sandbox delete beta"):
+    with pytest.raises(StepFailed, match=r"beta is Error.*sandbox delete beta"):
         run(patient)
     assert host.ran("screen of beta") == 0
 
