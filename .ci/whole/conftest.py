@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -39,10 +38,6 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> Rehearsal:
 
 
 @pytest.fixture
-def copied(clean: Rehearsal, tmp_path: Path) -> Callable[[str], Path]:
+def home(clean: Rehearsal, tmp_path: Path) -> Path:
     """A copy of that home, to be spoiled."""
-
-    def copy(name: str = "home") -> Path:
-        return copy_home(clean.home, tmp_path / name)
-
-    return copy
+    return copy_home(clean.home, tmp_path / "home")

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from rehearsing import Rehearsal, rehearse
+from rehearsing import Rehearsal, copy_home, rehearse
 from victims import (
     PROBE,
     assert_as_it_was,
@@ -28,7 +28,6 @@ from victims import (
 
 from pytest_amap.evidence import chain, recorded, verify
 
-Copied = Callable[..., Path]
 HERE = str(Path(__file__).parent)
 PASS = "PASS"
 MS_REMOUNT, MNT_DETACH = 32, 2
@@ -75,9 +74,9 @@ def test_a_full_disk_is_told_and_the_next_run_carries_on(clean: Rehearsal, tmp_p
         assert_whole(home)
 
 
-def test_a_disk_that_fills_up_stops_no_cleanup(copied: Copied, tmp_path: Path) -> None:
+def test_a_disk_that_fills_up_stops_no_cleanup(clean: Rehearsal, tmp_path: Path) -> None:
     """The probe is removed although nothing can be recorded any more."""
-    template, home = copied("template"), tmp_path / "home"
+    template, home = copy_home(clean.home, tmp_path / "template"), tmp_path / "home"
     shutil.move(f"{template}.host", f"{home}.host")
     with small_disk(home, "16m"):
         shutil.copytree(template, home, symlinks=True, dirs_exist_ok=True)
@@ -113,8 +112,7 @@ def full(path: Path) -> Iterator[None]:
         filling.join()
 
 
-def test_a_read_only_home_is_refused_before_anything_is_made(copied: Copied) -> None:
-    home = copied()
+def test_a_read_only_home_is_refused_before_anything_is_made(home: Path) -> None:
     before, runs = frozen(home), recorded.runs(evidence(home))
     home.chmod(0o555)
     try:
@@ -125,8 +123,8 @@ def test_a_read_only_home_is_refused_before_anything_is_made(copied: Copied) -> 
     assert (frozen(home), recorded.runs(evidence(home))) == (before, runs)
 
 
-def test_evidence_that_is_a_symlink_is_never_followed(copied: Copied, tmp_path: Path) -> None:
-    home, elsewhere = copied(), tmp_path / "elsewhere"
+def test_evidence_that_is_a_symlink_is_never_followed(home: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
     evidence(home).rename(elsewhere)
     evidence(home).symlink_to(elsewhere)
     before = sorted(elsewhere.rglob("*"))
@@ -134,8 +132,7 @@ def test_evidence_that_is_a_symlink_is_never_followed(copied: Copied, tmp_path: 
     assert sorted(elsewhere.rglob("*")) == before
 
 
-def test_a_home_that_vanishes_is_told(copied: Copied) -> None:
-    home = copied()
+def test_a_home_that_vanishes_is_told(home: Path) -> None:
     with victim(home, "-k", "unknown_3") as running:
         running.reaches(lambda: "create the probe" in labels(home))
         evidence(home).rename(home.parent / "elsewhere")  # at once: a folder that is written to is never empty
@@ -144,9 +141,8 @@ def test_a_home_that_vanishes_is_told(copied: Copied) -> None:
     assert not evidence(home).exists()
 
 
-def test_a_name_that_is_taken_is_never_overwritten(copied: Copied) -> None:
+def test_a_name_that_is_taken_is_never_overwritten(home: Path) -> None:
     """Whoever guesses the names of the next minutes' first records keeps what stands there."""
-    home = copied()
     start = datetime.now(UTC)
     taken = [
         evidence(home) / chain.record_path(0, chain.run_id(start + timedelta(seconds=s), 1), 1, "openshell version")
@@ -174,8 +170,7 @@ def test_modes_do_not_depend_on_the_umask(clean: Rehearsal, tmp_path: Path, mask
     assert home.stat().st_mode & 0o7777 == 0o700
 
 
-def test_a_clock_that_is_set_back_leaves_whole_evidence(copied: Copied) -> None:
-    home = copied()
+def test_a_clock_that_is_set_back_leaves_whole_evidence(home: Path) -> None:
     with victim(home, "-p", "setback", "-k", "unknown_2", environ={"PYTHONPATH": HERE}) as running:
         done = running.end()
     assert (done.code, done.outcomes) == (0, {"unknown_2": PASS}), done.tail()

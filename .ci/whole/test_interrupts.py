@@ -29,7 +29,6 @@ from victims import (
 
 from pytest_amap.evidence import verify
 
-Copied = Callable[..., Path]
 SETTINGS = "settings.beta"
 PASS = "PASS"
 
@@ -56,8 +55,8 @@ MOMENTS: dict[str, tuple[str, Callable[[Path], bool]]] = {
     ],
     ids=lambda value: value.name if isinstance(value, signal.Signals) else value.replace(" ", "-"),
 )
-def test_a_stopped_run_cleans_up_and_reports(copied: Copied, number: signal.Signals, moment: str) -> None:
-    home, (selected, came) = copied(), MOMENTS[moment]
+def test_a_stopped_run_cleans_up_and_reports(home: Path, number: signal.Signals, moment: str) -> None:
+    selected, came = MOMENTS[moment]
     before = frozen(home)
     with victim(home, "-k", selected) as running:
         running.reaches(lambda: came(home))
@@ -93,9 +92,8 @@ def test_a_fresh_run_stopped_in_a_create_is_carried_on(clean: Rehearsal, tmp_pat
     assert_as_it_was(home)
 
 
-def test_further_signals_do_not_cut_the_cleanup_short(copied: Copied) -> None:
+def test_further_signals_do_not_cut_the_cleanup_short(home: Path) -> None:
     """In a terminal, where Ctrl-C goes to the whole group, and is told once more by the relay."""
-    home = copied()
     log = home.parent / "screen.log"
     with screen(log) as (keyboard, terminal), victim(home, "-k", "unknown_4", terminal=terminal) as running:
         running.reaches(lambda: settings_left(home))
@@ -123,9 +121,9 @@ def test_further_signals_do_not_cut_the_cleanup_short(copied: Copied) -> None:
     ids=lambda value: value.replace(" ", "-") if isinstance(value, str) else "",
 )
 def test_what_a_killed_run_left_is_mended_first_whatever_runs_next(
-    copied: Copied, moment: str, then: tuple[str, ...], told: str
+    home: Path, moment: str, then: tuple[str, ...], told: str
 ) -> None:
-    home, (selected, came) = copied(), MOMENTS[moment]
+    selected, came = MOMENTS[moment]
     with victim(home, "-k", selected) as running:
         running.reaches(lambda: came(home))
         running.kill()
@@ -141,8 +139,7 @@ def test_what_a_killed_run_left_is_mended_first_whatever_runs_next(
     assert_as_it_was(home)
 
 
-def test_the_mending_comes_before_the_posture_is_looked_at(copied: Copied) -> None:
-    home = copied()
+def test_the_mending_comes_before_the_posture_is_looked_at(home: Path) -> None:
     with victim(home, "-k", "unknown_3") as running:
         running.reaches(lambda: PROBE in sandboxes(home))
         running.kill()
@@ -153,8 +150,7 @@ def test_the_mending_comes_before_the_posture_is_looked_at(copied: Copied) -> No
     assert order.index(f"delete {PROBE}") < order.index("sandboxes in every workspace", order.index("gateway status"))
 
 
-def test_a_sandbox_of_the_probes_name_that_is_not_ours_is_never_touched(copied: Copied) -> None:
-    home = copied()
+def test_a_sandbox_of_the_probes_name_that_is_not_ours_is_never_touched(home: Path) -> None:
     with victim(home, "-k", "unknown_3") as running:
         running.reaches(lambda: PROBE in sandboxes(home))
         running.kill()

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from rehearsing import rehearse
 from victims import labels, victim
 
-Copied = Callable[..., Path]
 
-
-def test_the_second_run_is_told_who_holds_the_home(copied: Copied) -> None:
-    home = copied()
+def test_the_second_run_is_told_who_holds_the_home(home: Path) -> None:
     with victim(home, "-k", "unknown_3") as running:
         running.reaches(lambda: "gateway status" in labels(home))
         second = rehearse(home, "-k", "unknown_6")
@@ -26,8 +22,7 @@ def test_the_second_run_is_told_who_holds_the_home(copied: Copied) -> None:
     assert (first.code, first.outcomes) == (0, {"unknown_3": "PASS"}), first.tail()
 
 
-def test_a_dead_holders_lock_is_taken_over_and_the_report_says_so(copied: Copied) -> None:
-    home = copied()
+def test_a_dead_holders_lock_is_taken_over_and_the_report_says_so(home: Path) -> None:
     with victim(home, "-k", "unknown_6") as running:
         running.reaches(lambda: True)
         running.kill()

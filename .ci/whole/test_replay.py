@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -35,15 +34,13 @@ def test_the_clean_run(clean: Rehearsal) -> None:
     replayed(clean)
 
 
-def test_a_selection(copied: Callable[[str], Path]) -> None:
-    replayed(rehearse(copied("home"), "-k", "unknown_2 or unknown_6"))
+def test_a_selection(home: Path) -> None:
+    replayed(rehearse(home, "-k", "unknown_2 or unknown_6"))
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault(fault: str, copied: Callable[[str], Path], tmp_path: Path) -> None:
-    home = tmp_path / "new" if fault == "create-stays-error" else copied("home")
-    home.parent.mkdir(exist_ok=True)
-    run = rehearse(home, "--fault", fault, "-k", FAULTS[fault])
+def test_a_fault(fault: str, home: Path, tmp_path: Path) -> None:
+    run = rehearse(tmp_path / "new" if fault == "create-stays-error" else home, "--fault", fault, "-k", FAULTS[fault])
     assert run.code in (1, 3), run.tail()
     replayed(run)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from victims import assert_as_it_was, assert_clean, assert_unaltered, evidence, 
 
 from pytest_amap.evidence import recorded
 
-Copied = Callable[..., Path]
 ACTS = {"build", "create", "import", "update", "lint", "start", "stop", "delete", "build.sh", "run.sh"}
 PASS = "PASS"
 
@@ -32,8 +30,7 @@ def step_outcomes(done: Rehearsal) -> dict[str, str]:
     return {step["name"]: step["outcome"] for step in done.results["extra"]["steps"]}
 
 
-def test_a_plain_rerun_acts_on_nothing_that_is_done(copied: Copied) -> None:
-    home = copied()
+def test_a_plain_rerun_acts_on_nothing_that_is_done(home: Path) -> None:
     before, kept = frozen(home), written_by_setup(home)
     done = rehearse(home)
     assert_clean(done)
@@ -54,8 +51,7 @@ def written_by_setup(home: Path) -> dict[str, int]:
     return {str(path.relative_to(home)): path.stat().st_mtime_ns for path in files}
 
 
-def test_only_step_8_finds_the_delegation_and_unknown_1_names_step_7(copied: Copied) -> None:
-    home = copied()
+def test_only_step_8_finds_the_delegation_and_unknown_1_names_step_7(home: Path) -> None:
     done = rehearse(home, "--only-step", "8", "-k", "unknown_1 or pass_criterion_2")
     assert done.code == 3, done.tail()
     assert done.outcomes == {"pass_criterion_2": PASS, "unknown_1": "UNKNOWN"}, done.tail()
@@ -83,8 +79,7 @@ def test_only_step_1_needs_no_check(clean: Rehearsal, tmp_path: Path) -> None:
     assert acts(done.home, range(2, 9)) == []
 
 
-def test_only_step_9_opens_no_run_and_changes_nothing(copied: Copied) -> None:
-    home = copied()
+def test_only_step_9_opens_no_run_and_changes_nothing(home: Path) -> None:
     before, runs = frozen(home), recorded.runs(evidence(home))
     done = rehearse(home, "--only-step", "9")
     assert done.code == 0, done.tail()
@@ -94,8 +89,7 @@ def test_only_step_9_opens_no_run_and_changes_nothing(copied: Copied) -> None:
     assert not (evidence(home) / "POC-REPORT.md").exists()
 
 
-def test_what_was_not_selected_shows_its_last_outcome_with_its_run(copied: Copied) -> None:
-    home = copied()
+def test_what_was_not_selected_shows_its_last_outcome_with_its_run(home: Path) -> None:
     first = newest(home)
     done = rehearse(home, "-k", "unknown_6")
     assert (done.code, done.outcomes) == (0, {"unknown_6": PASS}), done.tail()
@@ -110,9 +104,8 @@ def rewritten(path: Path, **changes: Any) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
 
 
-def test_what_was_made_from_something_else_is_not_taken_over(copied: Copied) -> None:
+def test_what_was_made_from_something_else_is_not_taken_over(home: Path) -> None:
     """The announcements are rewritten, as if image, router configuration and fleet had been others then."""
-    home = copied()
     intents = evidence(home) / "intents"
     planted = evidence(home) / "planted.jsonl"
     planted.write_text(planted.read_text().replace('"fleet": "', '"fleet": "another '))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ from victims import assert_as_it_was, assert_nothing_outlives, victim
 
 from pytest_amap.evidence import verify
 
-Copied = Callable[..., Path]
 HERE = str(Path(__file__).parent)
 
 
@@ -19,8 +17,7 @@ HERE = str(Path(__file__).parent)
     ("moment", "check", "code"),
     [("fixture", "unknown_4", 1), ("body", "unknown_3", 3), ("teardown", "unknown_2", 1)],
 )
-def test_a_timeout_leaves_unknown_a_report_and_a_clean_host(copied: Copied, moment: str, check: str, code: int) -> None:
-    home = copied()
+def test_a_timeout_leaves_unknown_a_report_and_a_clean_host(home: Path, moment: str, check: str, code: int) -> None:
     with victim(home, "-p", "late", "-k", check, environ={"PYTHONPATH": HERE, "AMAP_TEST_HANG": moment}) as running:
         ended = running.end()
     assert ended.code == code, ended.tail(60)
@@ -36,8 +33,8 @@ def reason(ended: Rehearsal, check: str) -> str:
 
 
 @pytest.mark.parametrize("selected", [("-k", "unknown_2"), ("--only-step", "1")], ids=["check", "step"])
-def test_a_low_timeout_in_an_ini_file_changes_nothing(copied: Copied, selected: tuple[str, str]) -> None:
+def test_a_low_timeout_in_an_ini_file_changes_nothing(home: Path, selected: tuple[str, str]) -> None:
     """Our own limits stand: neither a check nor a step is cut off, and no process is ended from a thread."""
-    done = rehearse(copied(), "-o", "timeout=1", "-o", "timeout_method=thread", *selected)
+    done = rehearse(home, "-o", "timeout=1", "-o", "timeout_method=thread", *selected)
     assert done.code == 0, done.tail()
     assert set(done.outcomes.values()) <= {"PASS"}
