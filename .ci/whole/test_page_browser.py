@@ -145,6 +145,7 @@ def test_it_fits_a_narrow_screen(page: Any) -> None:
     )
     try:
         assert ask(page, "document.documentElement.scrollWidth <= 400")
+        assert ask(page, "document.querySelector('#amap-checks tr[data-outcome] td+td').clientWidth > 350")
     finally:
         page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 

@@ -83,7 +83,9 @@ body button,body .collapse button{font:inherit;color:var(--link);background:var(
 .logwrapper,.logwrapper .log,.logwrapper .logexpander{background:var(--card);color:var(--fg);border-color:var(--line)}
 .controls,.filters,.collapse{flex-wrap:wrap}
 @media (max-width:50rem){#results-table{display:block;overflow-x:auto}}
-@media (max-width:30rem){#amap dl{grid-template-columns:1fr} #amap [id]{scroll-margin-top:7rem}}
+@media (max-width:30rem){#amap dl{grid-template-columns:1fr} #amap [id]{scroll-margin-top:7rem}
+ .amap-checks thead{display:none} #amap .amap-checks td{display:block;width:auto}
+ #amap .amap-checks td+td{border-top:0} #amap .amap-checks td:first-child{border-bottom:0}}
 @media print{.amap-rehearsal{position:static} #amap-filters{display:none}}
 """
 )
