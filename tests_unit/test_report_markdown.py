@@ -67,8 +67,12 @@ def test_a_claim_is_shown_as_one() -> None:
 
 
 def test_the_posture_line_gives_measured_values_the_operator_s_words_and_the_risk() -> None:
-    line = next(line for line in draft(run_of()).splitlines() if line.startswith("Accepted gateway posture"))
-    assert f"PASS (unknown_6; {record_of(20)})" in line
+    record = "step-2/20261129T120000Z-003-gateway-toml.json"
+    step = StepResult(2, "posture", "done", records=(record,))
+    run = run_of(check_result("unknown_6", records=(record,)), steps=(step,))
+    line = next(line for line in draft(run).splitlines() if line.startswith("Accepted gateway posture"))
+    assert "PASS (unknown_6). Records of step 2: " in line
+    assert line.count(record) == 1
     assert "one operator holds the credentials" in line
     assert "another agent's outbox included" in line
 

@@ -86,8 +86,7 @@ def _posture(run: RunResult) -> str:
     ]
     if measured is not None:
         outcome = measured.outcome if measured.selected else f"{measured.outcome}, not selected in this run"
-        records = listed([inline(record) for record in measured.records], "no records")
-        parts.append(f"As far as host and gateway show it: {outcome} (unknown_6; {records}).")
+        parts.append(f"As far as host and gateway show it: {outcome} (unknown_6).")
     step_2 = [inline(record) for step in run.steps if step.step == 2 for record in step.records]
     parts.append(f"Records of step 2: {listed(step_2)}.")
     parts.append(f"What no file shows, in the operator's words: {inline(stated_posture(run))}.")
