@@ -6,7 +6,9 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from request_samples import AT
@@ -107,11 +109,14 @@ def unplanned(argvs: Iterable[tuple[str, ...]], planned: Iterable[Planned]) -> l
     return [argv for argv in argvs if not any(matches(argv, words) for words in patterns)]
 
 
-def unrun(argvs: Iterable[tuple[str, ...]], planned: Iterable[Planned]) -> list[Command]:
-    """The planned commands without a condition that were not run."""
-    ran = list(argvs)
-    wanted = [one for one in planned if isinstance(one, Command) and not one.when]
-    return [one for one in wanted if not any(matches(argv, [pattern(word) for word in one.argv]) for argv in ran)]
+def assert_as_planned(lab: Lab, plan: Callable[[Lab], Iterable[Planned]], argvs: list[tuple[str, ...]]) -> None:
+    """All that was run was planned, and all that is planned without a condition was run; a plan asks no host."""
+    planned = list(plan(replace(lab, run=SimpleNamespace(host=None, evidence=None))))  # type: ignore[arg-type]
+    strange = unplanned(argvs, planned)
+    assert strange == [], strange
+    needed = [one for one in planned if isinstance(one, Command) and not one.when]
+    missing = [one.argv for one in needed if unplanned(argvs, [one]) == argvs]
+    assert missing == [], missing
 
 
 def pattern(word: str) -> re.Pattern[str]:

@@ -6,15 +6,13 @@ import json
 import os
 import shutil
 import subprocess
-from dataclasses import replace
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 from receiver_samples import ROW, answer
 from request_samples import ALPHA, BETA, N1, N2, outcome, placed, private, ran, result
-from scripted_lab import ScriptedHost, scripted_lab, unplanned, unrun, write
+from scripted_lab import ScriptedHost, assert_as_planned, scripted_lab, write
 
 from pytest_amap.checks import pass_criterion_1, pass_criterion_2, pass_criterion_5
 from pytest_amap.commands import Command
@@ -33,13 +31,6 @@ def host_of(lab: Lab) -> ScriptedHost:
     host: Any = lab.host
     assert isinstance(host, ScriptedHost)
     return host
-
-
-def assert_as_planned(lab: Lab, check: ModuleType) -> None:
-    dry = replace(lab, run=SimpleNamespace(evidence=None))  # type: ignore[arg-type]
-    planned = list(check.plan(dry))
-    assert unplanned(host_of(lab).argvs, planned) == []
-    assert unrun(host_of(lab).argvs, planned) == []
 
 
 def reverse_lab(tmp_path: Path, *, held: bool = True, delivered: bool = False) -> Lab:
@@ -75,7 +66,7 @@ def test_a_reverse_task_that_is_held_is_pass_and_named_as_left_behind(tmp_path: 
     assert seen.subject == f"L1 reverse task {lab.host.evidence.run}: never granted"
     assert not [argv for argv in host_of(lab).argvs if "--reply-to-id" in argv]
     assert any(REQUEST in left for left in lab.run.left)
-    assert_as_planned(lab, pass_criterion_5)
+    assert_as_planned(lab, pass_criterion_5.plan, host_of(lab).argvs)
 
 
 def test_a_reverse_task_that_is_delivered_is_fail_on_every_count(tmp_path: Path) -> None:
@@ -130,7 +121,7 @@ def test_a_delegation_is_judged_by_the_routers_files_as_they_stand_now(tmp_path:
     seen = pass_criterion_2.collect(lab, TASK)
     assert verdict(pass_criterion_2.judge(seen))[0] is PASS
     assert seen.delegation.reply == N2
-    assert_as_planned(lab, pass_criterion_2)
+    assert_as_planned(lab, pass_criterion_2.plan, host_of(lab).argvs)
 
 
 @pytest.mark.parametrize("gone", ["message_file", "notice_file"])
@@ -174,7 +165,7 @@ def test_every_class_that_stands_on_the_host_is_checked(documents_lab: Lab) -> N
     made = ("roster-", "request-", "result-", "message-", "peer-")
     assert {prefix: found[prefix] for prefix in made} == dict.fromkeys(made, "PASS")
     assert {outcome for prefix, outcome in found.items() if prefix not in made} == {"UNKNOWN"}
-    assert_as_planned(documents_lab, pass_criterion_1)
+    assert_as_planned(documents_lab, pass_criterion_1.plan, host_of(documents_lab).argvs)
 
 
 @pytest.mark.parametrize(

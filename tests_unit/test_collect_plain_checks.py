@@ -15,7 +15,7 @@ from container_samples import bind, container, inspected, sandbox
 from posture_samples import INFO, LISTENS, STATUS, TOML, UNIT, listing
 from receiver_samples import answer
 from request_samples import N1, placed
-from scripted_lab import Answer, ScriptedHost, said, scripted_lab, unplanned, unrun, write
+from scripted_lab import Answer, ScriptedHost, assert_as_planned, said, scripted_lab, unplanned, write
 
 from kit import lanes, policy
 from kit.names import RunAs
@@ -32,12 +32,6 @@ from pytest_amap.verdicts import FAIL, PASS, UNKNOWN, Outcome, Part, verdict
 
 TASK = Delegation("alpha", "beta", "00000001", N1)
 MESSAGE = json.dumps({"notice_id": N1})
-
-
-def assert_as_planned(lab: Lab, host: ScriptedHost, check: ModuleType) -> None:
-    planned = list(check.plan(lab))
-    assert unplanned(host.argvs, planned) == []
-    assert unrun(host.argvs, planned) == []
 
 
 def outcomes(parts: Iterable[Part]) -> dict[str, Outcome]:
@@ -68,7 +62,7 @@ def test_unknown_1_looks_at_both_sides(tmp_path: Path) -> None:
     lab, host, task = notice_lab(tmp_path, answers)
     seen = unknown_1.collect(lab.receiver, task)
     assert verdict(unknown_1.judge(seen))[0] is PASS
-    assert_as_planned(lab, host, unknown_1)
+    assert_as_planned(lab, unknown_1.plan, host.argvs)
     survives(seen)
 
 
@@ -76,7 +70,7 @@ def test_unknown_1_inspects_nothing_where_no_container_is_found(tmp_path: Path) 
     answers = {"containers of": said(), "container context": said(), "beta lists": said(), "beta reads": said()}
     lab, host, task = notice_lab(tmp_path, answers)
     assert unknown_1.collect(lab.receiver, task).boxes.described == ()
-    assert_as_planned(lab, host, unknown_1)
+    assert_as_planned(lab, unknown_1.plan, host.argvs)
 
 
 def writing(lab_path: Path, inbox: Answer | None = None, **more: Answer) -> tuple[Lab, ScriptedHost]:
@@ -96,7 +90,7 @@ def test_unknown_2_tries_both_lanes(tmp_path: Path) -> None:
     lab, host = writing(tmp_path)
     seen = unknown_2.collect(lab.sender)
     assert verdict(unknown_2.judge(seen))[0] is PASS
-    assert_as_planned(lab, host, unknown_2)
+    assert_as_planned(lab, unknown_2.plan, host.argvs)
     survives(seen)
 
 
@@ -152,7 +146,7 @@ def test_unknown_6_asks_what_was_planned(tmp_path: Path) -> None:
     lab, host = posture_lab(tmp_path)
     seen = unknown_6.collect(lab)
     assert verdict(unknown_6.judge(seen))[0] is PASS
-    assert_as_planned(lab, host, unknown_6)
+    assert_as_planned(lab, unknown_6.plan, host.argvs)
     assert seen.ambient == ("OPENSHELL_GATEWAY",)
     survives(seen)
 
@@ -212,7 +206,7 @@ def test_unknown_7_asks_both_members(tmp_path: Path) -> None:
         write(lab.home.policy(member), text)
     seen = unknown_7.collect(lab, task)
     assert verdict(unknown_7.judge(seen))[0] is PASS
-    assert_as_planned(lab, host, unknown_7)
+    assert_as_planned(lab, unknown_7.plan, host.argvs)
     survives(seen)
 
 
@@ -249,7 +243,7 @@ def test_pass_criterion_3_looks_at_both_ends_from_outside_and_inside(tmp_path: P
     lab, host = fenced_lab(tmp_path)
     seen = pass_criterion_3.collect(lab)
     assert verdict(pass_criterion_3.judge(seen))[0] is PASS, verdict(pass_criterion_3.judge(seen))
-    assert_as_planned(lab, host, pass_criterion_3)
+    assert_as_planned(lab, pass_criterion_3.plan, host.argvs)
     survives(seen)
 
 
@@ -274,7 +268,7 @@ def test_a23_where_no_container_is_found_the_context_in_use_is_told(tmp_path: Pa
     assert outcome is UNKNOWN
     assert "in the context rootless (unix:///run/user/1000/docker.sock)" in reason
     assert host.ran("inspect") == 0
-    assert_as_planned(lab, host, pass_criterion_3)
+    assert_as_planned(lab, pass_criterion_3.plan, host.argvs)
     survives(seen)
 
 
@@ -306,7 +300,7 @@ def test_pass_criterion_4_waits_for_the_log_and_names_the_binary(tmp_path: Path)
     seen = pass_criterion_4.collect(lab.sender, PROFILE)
     assert verdict(pass_criterion_4.judge(seen))[0] is PASS, verdict(pass_criterion_4.judge(seen))
     assert NODE in lab.run.facts["provider_connection"]
-    assert_as_planned(lab, host, pass_criterion_4)
+    assert_as_planned(lab, pass_criterion_4.plan, host.argvs)
     survives(seen)
 
 
@@ -329,7 +323,7 @@ def test_a_log_that_never_comes_ends_the_wait(tmp_path: Path) -> None:
     lab, host = network_lab(tmp_path, said())
     found = outcomes(pass_criterion_4.judge(pass_criterion_4.collect(lab.sender, PROFILE)))
     assert found["the denial is logged"] is UNKNOWN
-    assert_as_planned(lab, host, pass_criterion_4)
+    assert_as_planned(lab, pass_criterion_4.plan, host.argvs)
 
 
 def test_the_control_is_made_by_node(tmp_path: Path) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
 
 import pytest
 from fake_openshell import PAYLOAD, FakeOpenShell, lab_with_openshell
 from request_samples import N2, N3, placed
-from scripted_lab import unplanned, unrun, write
+from scripted_lab import assert_as_planned, write
 
 from pytest_amap.checks import unknown_4, unknown_5
 from pytest_amap.delegations import Delegation
@@ -37,18 +36,11 @@ def refused(lab: Lab) -> receiving.Round:
     return receiving.round_of(lab, LOCAL, REFUSE, LOCAL_SUBJECT.format(run=lab.host.evidence.run))
 
 
-def assert_as_planned(lab: Lab, fake: FakeOpenShell, check: ModuleType) -> None:
-    dry = Lab(lab.options, lab.ground, lab.commands, SimpleNamespace(host=None, evidence=None))
-    planned = list(check.plan(dry))
-    assert unplanned(fake.argvs, planned) == []
-    assert unrun(fake.argvs, planned) == []
-
-
 def test_unknown_4_holds_and_runs_what_was_planned(tmp_path):
     lab, fake, task = delegated(tmp_path)
     seen = unknown_4.collect(lab, task, refused(lab))
     assert verdict(unknown_4.judge(seen))[0] is PASS
-    assert_as_planned(lab, fake, unknown_4)
+    assert_as_planned(lab, unknown_4.plan, fake.argvs)
 
 
 def test_unknown_5_holds_and_runs_what_was_planned_with_the_round_it_shares(tmp_path):
@@ -56,7 +48,7 @@ def test_unknown_5_holds_and_runs_what_was_planned_with_the_round_it_shares(tmp_
     seen = unknown_5.collect(lab, task, refused(lab))
     assert verdict(unknown_5.judge(seen))[0] is PASS
     assert seen.project.path == PROJECT
-    assert_as_planned(lab, fake, unknown_5)
+    assert_as_planned(lab, unknown_5.plan, fake.argvs)
 
 
 def test_unknown_5_after_unknown_4_runs_nothing_that_is_not_planned(tmp_path):
@@ -64,9 +56,7 @@ def test_unknown_5_after_unknown_4_runs_nothing_that_is_not_planned(tmp_path):
     made = refused(lab)
     fake.argvs.clear()
     unknown_5.collect(lab, task, made)
-    planned = list(unknown_5.plan(lab))
-    assert unplanned(fake.argvs, planned) == []
-    assert unrun(fake.argvs, planned) == []
+    assert_as_planned(lab, unknown_5.plan, fake.argvs)
 
 
 @pytest.mark.parametrize("check", [unknown_4, unknown_5])

@@ -11,7 +11,7 @@ from container_samples import bind, container, inspected
 from fake_openshell import lab_with_openshell
 from receiver_samples import answer
 from request_samples import ran
-from scripted_lab import unplanned, unrun
+from scripted_lab import assert_as_planned
 
 from pytest_amap import probes
 from pytest_amap.checks.unknown_3 import Looks, Made, Removed, Seen, collect, judge, plan
@@ -120,5 +120,4 @@ def test_collect_makes_looks_and_removes(tmp_path):
     assert probes.answer(seen.looks.peer)["errno"] == "EACCES"
     assert seen.removed.problem == ""
     assert "amap-l1-probe" not in fake.boxes
-    assert unplanned(fake.argvs, plan(lab)) == []
-    assert unrun(fake.argvs, plan(lab)) == []
+    assert_as_planned(lab, plan, fake.argvs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fake_openshell import lab_with_openshell
 from request_samples import N1
-from scripted_lab import unplanned, unrun
+from scripted_lab import assert_as_planned
 
 from pytest_amap.host import intents, receiving, repairing
 from pytest_amap.rounds import LOCAL, OURS, REFUSE, state_in
@@ -50,9 +50,9 @@ def test_a_stop_and_start_that_restarted_nothing_sends_nothing(tmp_path):
 def test_a_round_runs_what_was_planned(tmp_path):
     lab, fake = lab_with_openshell(tmp_path)
     round_of(lab)
-    planned = list(receiving.planned(lab, LOCAL, REFUSE, "L1 negative case <run>: refusing receiver"))
-    assert unplanned(fake.argvs, planned) == []
-    assert unrun(fake.argvs, planned) == []
+    assert_as_planned(
+        lab, lambda lab: receiving.planned(lab, LOCAL, REFUSE, "L1 negative case <run>: refusing receiver"), fake.argvs
+    )
 
 
 def test_an_agents_own_file_is_never_touched(tmp_path):

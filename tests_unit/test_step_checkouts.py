@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from scripted_lab import said, scripted_lab, unplanned, unrun
+from scripted_lab import assert_as_planned, said, scripted_lab
 
 from kit import siblings
 from kit.errors import Refused
@@ -27,8 +27,7 @@ def looked(tmp_path: Path, *, router: Ran, changes: str = "") -> tuple[dict[str,
     told: list[str] = []
     lab.run.say = told.append
     prerequisites.checked_out(lab)
-    assert unplanned(host.argvs, checkouts.plan(lab)) == []
-    assert unrun(host.argvs, checkouts.plan(lab)) == []
+    assert_as_planned(lab, checkouts.plan, host.argvs)
     return lab.run.facts, told, lab
 
 

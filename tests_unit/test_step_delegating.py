@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from container_samples import container, inspected
 from request_samples import N1, N2, outcome, placed, private
-from scripted_lab import QUICK, Answer, ScriptedHost, said, scripted_lab, unplanned, unrun, write
+from scripted_lab import QUICK, Answer, ScriptedHost, assert_as_planned, said, scripted_lab, write
 
 from pytest_amap.commands import Command
 from pytest_amap.delegations import Delegation
@@ -71,8 +71,7 @@ def test_a_delegation_is_planted_and_followed_to_its_reply(tmp_path: Path) -> No
     assert [one.outcome for one in task.outcomes()] == ["delivered"]
     assert any(REQUEST in left for left in lab.run.left)
     assert "delegation" not in lab.run.already
-    assert unplanned(host.argvs, step.plan(lab)) == []
-    assert unrun(host.argvs, step.plan(lab)) == []
+    assert_as_planned(lab, step.plan, host.argvs)
 
 
 @pytest.mark.parametrize("end", ["refused", "denied"])

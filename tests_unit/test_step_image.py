@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from request_samples import AT
-from scripted_lab import Answer, ScriptedHost, said, scripted_lab, unplanned, unrun
+from scripted_lab import Answer, ScriptedHost, assert_as_planned, said, scripted_lab
 
 from pytest_amap.failures import StepFailed
 from pytest_amap.host.lab import Lab
@@ -52,8 +52,7 @@ def test_an_image_with_the_wanted_labels_is_taken_as_it_is(tmp_path: Path) -> No
     assert host.ran("build") == 0
     assert "agent_image" in lab.run.already
     assert lab.run.facts["image"] == "amap-openshell-agent sha256:1"
-    assert unplanned(host.argvs, image.plan(lab)) == []
-    assert unrun(host.argvs, image.plan(lab)) == []
+    assert_as_planned(lab, image.plan, host.argvs)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted_lab import REPOSITORY, Answer, ScriptedHost, said, scripted_lab, unplanned, unrun
+from scripted_lab import REPOSITORY, Answer, ScriptedHost, assert_as_planned, said, scripted_lab
 
 from kit import profile
 from kit.errors import Refused
@@ -57,18 +57,13 @@ def run(lab: Lab) -> prepare.Profile:
     return prepare.provider_profile.__wrapped__(lab, "amap-openshell-agent")
 
 
-def assert_as_planned(lab: Lab, host: ScriptedHost) -> None:
-    assert unplanned(host.argvs, prepare.plan_profile(lab)) == []
-    assert unrun(host.argvs, prepare.plan_profile(lab)) == []
-
-
 def test_a_profile_that_is_not_listed_is_linted_and_imported_once(tmp_path: Path) -> None:
     lab, host = step(tmp_path, [listing(), listing(copy())])
     assert run(lab).binaries == (NODE, CLAUDE)
     assert [host.ran(label) for label in (LINT, IMPORT, UPDATE)] == [1, 1, 0]
     assert "imported" in lab.run.facts["profile"]
     assert json.loads(lab.home.profile.read_text())["binaries"] == [NODE, CLAUDE]
-    assert_as_planned(lab, host)
+    assert_as_planned(lab, prepare.plan_profile, host.argvs)
 
 
 def test_an_equal_copy_is_left_alone(tmp_path: Path) -> None:
@@ -76,7 +71,7 @@ def test_an_equal_copy_is_left_alone(tmp_path: Path) -> None:
     run(lab)
     assert [host.ran(label) for label in (LINT, IMPORT, UPDATE)] == [0, 0, 0]
     assert "equal to the file" in lab.run.facts["profile"]
-    assert_as_planned(lab, host)
+    assert_as_planned(lab, prepare.plan_profile, host.argvs)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +92,7 @@ def test_a_copy_that_differs_is_updated_with_its_version(tmp_path: Path, change:
     sent = json.loads(Path(prepare.update_file(lab)).read_text())
     assert sent["resource_version"] == 3
     assert "updated" in lab.run.facts["profile"]
-    assert_as_planned(lab, host)
+    assert_as_planned(lab, prepare.plan_profile, host.argvs)
 
 
 def test_an_update_follows_no_link_out_of_the_home(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from request_samples import ALPHA, BETA
-from scripted_lab import QUICK, Answer, ScriptedHost, said, scripted_lab, unplanned, unrun
+from scripted_lab import QUICK, Answer, ScriptedHost, assert_as_planned, said, scripted_lab, unplanned
 
 from pytest_amap.failures import StepFailed
 from pytest_amap.host import intents
@@ -64,8 +64,7 @@ def test_a_running_router_is_left_alone(tmp_path: Path) -> None:
     assert run(lab).roster.text is not None
     assert "router" in lab.run.already
     assert host.ran("start the router") == 0
-    assert unplanned(host.argvs, routing.plan(lab)) == []
-    assert unrun(host.argvs, routing.plan(lab)) == []
+    assert_as_planned(lab, routing.plan, host.argvs)
 
 
 def test_a_router_that_is_missing_is_built_and_started_once(tmp_path: Path) -> None:

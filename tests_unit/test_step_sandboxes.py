@@ -11,7 +11,7 @@ import pytest
 from container_samples import box
 from posture_samples import listing
 from receiver_samples import ROW, answer
-from scripted_lab import Answer, ScriptedHost, said, scripted_lab, unplanned, unrun
+from scripted_lab import Answer, ScriptedHost, assert_as_planned, said, scripted_lab, unplanned
 
 from kit import record
 from pytest_amap.failures import StepFailed
@@ -66,8 +66,7 @@ def test_members_that_are_there_are_left_as_they_are(tmp_path: Path) -> None:
     assert lab.ids == {"alpha": "id-1", "beta": "id-2"}
     assert "sandboxes" in lab.run.already
     assert (host.ran("create"), host.ran("start")) == (0, 0)
-    assert unplanned(host.argvs, sandboxes.plan(lab)) == []
-    assert unrun(host.argvs, sandboxes.plan(lab)) == []
+    assert_as_planned(lab, sandboxes.plan, host.argvs)
 
 
 def test_a_member_that_is_missing_is_announced_then_created_with_the_key(tmp_path: Path) -> None:
