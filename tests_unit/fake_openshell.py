@@ -7,27 +7,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from receiver_samples import ROW
-from request_samples import N1, outcome, placed, result
+from request_samples import AT, N1, outcome, placed, result
+from scripted_lab import scripted_lab
 
 from kit import commands as kit_commands
-from kit import fleet, policy
+from kit import policy
 from kit.home import Home
 from kit.names import RunAs
 from pytest_amap import probes
-from pytest_amap.catalogue import L1
-from pytest_amap.commands import Command, Commands, Deadlines
-from pytest_amap.evidence.redaction import Redactor
-from pytest_amap.evidence.store import Evidence
-from pytest_amap.host.host import Host
+from pytest_amap.commands import Command
 from pytest_amap.host.lab import LISTER, SANDBOX_HOME, Lab
-from pytest_amap.host.run import Run
-from pytest_amap.host.survey import Ground
 from pytest_amap.observations import Ran
-from pytest_amap.options import Options
 
-AT = "2026-11-29T12:00:00.000Z"
 PAYLOAD = '{"crossSessionInbound": "accept"}'
-QUICK = Deadlines(phase=0.3, ready=0.3, delivery=0.3, reply=0.3, log=0.3)
 
 
 @dataclass
@@ -196,32 +188,15 @@ class FakeOpenShell:
             file.write(line + outcome(notice, word, detail))
 
 
-class FakeHost(Host):
-    """The real doorway, with the fake in place of processes."""
-
-    fake: FakeOpenShell
-
-    def look(self, command: Command) -> Ran:
-        return self.fake.look(command)
-
-
 def lab_with_openshell(tmp_path: Path, *, label: bool = True) -> tuple[Lab, FakeOpenShell]:
     """A prepared home of alpha and beta with a run open in it; the members' sandboxes are Ready."""
-    home = Home(tmp_path / "home")
-    parsed = fleet.load(Path(__file__).parents[1] / "examples" / "fleet.json")
-    for path in (home.policies, home.commands, home.roster, home.lane("alpha", "peer"), home.lane("alpha", "inbox")):
+    lab, host = scripted_lab(tmp_path, {})
+    for path in (lab.home.policies, lab.home.commands):
         path.mkdir(parents=True)
-    argv = kit_commands.create_argv(parsed, "alpha", home=home, image="amap-openshell-agent")
-    home.command("alpha").write_text(kit_commands.render(argv))
-    home.policy("alpha").write_text(policy.render(RunAs(1000, 1000)))
-    options = Options(deadlines=QUICK)
-    run = Run(L1, options, ())
-    run.say = lambda text: None
-    run.evidence = Evidence.open(home.evidence, Redactor({}), host="live")
-    host = FakeHost(run.evidence, environ={}, cwd="/", key=None, say=run.say)
-    host.fake = FakeOpenShell(home, {"alpha": Box("id-alpha"), "beta": Box("id-beta")})
-    run.host = host
-    ground = Ground(home=home, fleet=parsed, sender="alpha", receiver="beta")
-    lab = Lab(options, ground, Commands(deadlines=QUICK), run, ids={"alpha": "id-alpha", "beta": "id-beta"})
+    argv = kit_commands.create_argv(lab.fleet, "alpha", home=lab.home, image="amap-openshell-agent")
+    lab.home.command("alpha").write_text(kit_commands.render(argv))
+    lab.home.policy("alpha").write_text(policy.render(RunAs(1000, 1000)))
     lab.label_flag = label
-    return lab, host.fake
+    fake = FakeOpenShell(lab.home, {"alpha": Box("id-1"), "beta": Box("id-2")})
+    host.answers[""] = fake.look
+    return lab, fake
