@@ -8,27 +8,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from report_sample import rehearsal_of, run_of
 
 from pytest_amap.catalogue import L1
 from pytest_amap.report.statement import statement
-from pytest_amap.results import CheckResult, Declared, RunResult, StepResult
-from pytest_amap.verdicts import FAIL, PASS, UNKNOWN
+from pytest_amap.results import Declared, RunResult, StepResult
+from pytest_amap.verdicts import FAIL, UNKNOWN
 
 DIGESTS = {"results.json": "0" * 64, "../../step-8/x.json": "1" * 64}
-
-
-def clean(host: str = "live") -> RunResult:
-    return RunResult(
-        suite=L1,
-        host=host,
-        run="20261129T120000Z",
-        started="2026-11-29T12:00:00.000Z",
-        ended="2026-11-29T12:00:01.000Z",
-        steps=(StepResult(0, "prerequisites", "done"),),
-        checks=tuple(CheckResult(check, PASS, "") for check in L1.checks),
-        head="ab" * 32,
-        records=3,
-    )
 
 
 def with_check(run: RunResult, **changes: Any) -> RunResult:
@@ -36,7 +23,7 @@ def with_check(run: RunResult, **changes: Any) -> RunResult:
 
 
 def test_statement_of_a_clean_run() -> None:
-    document = statement(clean(), DIGESTS)
+    document = statement(run_of(), DIGESTS)
     assert set(document) == {"_type", "subject", "predicateType", "predicate"}
     assert document["_type"] == "https://in-toto.io/Statement/v1"
     assert document["predicateType"] == "https://in-toto.io/attestation/test-result/v0.1"
@@ -68,15 +55,15 @@ def test_statement_of_a_clean_run() -> None:
     ids=["unknown", "fail", "not selected", "selected otherwise", "step failed", "gate refused", "interrupt", "replay"],
 )
 def test_statement_is_not_passed(spoil: Callable[[RunResult], RunResult], failed: list[str]) -> None:
-    predicate = statement(spoil(clean()), DIGESTS)["predicate"]
+    predicate = statement(spoil(run_of()), DIGESTS)["predicate"]
     assert (predicate["result"], predicate["failedTests"]) == ("FAILED", failed)
     assert not set(predicate["passedTests"]) & set(failed)
 
 
 def test_statement_names_what_was_declared_and_the_host() -> None:
-    document = statement(replace(clean("rehearsal"), declared=(Declared("directory-", "no mail"),)), DIGESTS)
+    document = statement(rehearsal_of(declared=(Declared("directory-", "no mail"),)), DIGESTS)
     about = document["predicate"]["configuration"][0]["annotations"]
     assert about["declared"] == [{"what": "directory-", "reason": "no mail"}]
     assert about["host"] == "rehearsal"
     assert "REHEARSAL" in json.dumps(document)
-    assert "REHEARSAL" not in json.dumps(statement(clean(), DIGESTS))
+    assert "REHEARSAL" not in json.dumps(statement(run_of(), DIGESTS))
