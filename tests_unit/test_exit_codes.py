@@ -131,6 +131,17 @@ def test_a_step_that_fails_is_1_and_prints_once(bench: Bench, body: str, outcome
     assert str(result.stdout).count("ERROR at setup of") == 1
 
 
+def test_the_details_of_a_failed_step_are_its_own_and_of_no_check(bench: Bench) -> None:
+    """The check that happened to ask first says no more than those after it."""
+    bench.steps({"sandboxes": "raise StepRefused('2 things are wrong', ['this', 'that'])"})
+    bench.check("unknown_2", PASSES)
+    bench.check("unknown_3", PASSES)
+    result = bench.run("--apply")
+    assert bench.step("sandboxes")["reason"] == "2 things are wrong: this | that"
+    assert bench.reason("unknown_2") == bench.reason("unknown_3") == "step 4 (sandboxes) refused: 2 things are wrong"
+    result.stdout.fnmatch_lines(["step 4 (sandboxes): 2 things are wrong", "  - this", "  - that"])
+
+
 @pytest.mark.parametrize("check", [PASSES, FAILS])
 def test_a_step_whose_teardown_raises_is_1(bench: Bench, check: str) -> None:
     bench.steps({"router": RAISING_TEARDOWN})

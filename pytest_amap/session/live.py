@@ -151,9 +151,11 @@ def doing(run: Run, step: Step) -> Iterator[None]:
         details = getattr(error, "details", ())
         outcome = "refused" if isinstance(error, StepRefused) else "failed"
         ended(outcome, f"{error}: {LISTED.join(details)}" if details else str(error))
-        raise pytest.fail.Exception(
-            "\n  - ".join(map(one_line, (f"step {step.number} ({step.fixture}): {error}", *details))), pytrace=False
-        ) from None
+        block = "\n  - ".join(map(one_line, (f"step {step.number} ({step.fixture}): {error}", *details)))
+        failure = pytest.fail.Exception(block, pytrace=False)
+        # The reason of the check that happened to ask first; it needs the details no more than the checks after it.
+        failure.brief = in_one_line(run.steps[step.fixture])  # type: ignore[attr-defined]
+        raise failure from None
     except BaseException as error:
         ended("failed", f"{type(error).__name__}: {error}")
         raise
@@ -179,8 +181,13 @@ def skip_after_failure(run: Run, item: pytest.Item) -> None:
     for step in run.suite.steps:
         result = run.steps.get(step.fixture)
         if result and result.outcome in BROKEN and step.fixture in getattr(item, "fixturenames", ()):
-            reason = result.reason.partition(": ")[0] if LISTED in result.reason else result.reason
-            pytest.skip(f"step {step.number} ({step.fixture}) {result.outcome}: {reason}")
+            pytest.skip(in_one_line(result))
+
+
+def in_one_line(step: StepResult) -> str:
+    """A failed step, without the details that its own row and pytest's block have."""
+    reason = step.reason.partition(": ")[0] if LISTED in step.reason else step.reason
+    return f"step {step.step} ({step.name}) {step.outcome}: {reason}"
 
 
 def skip_without_premise(run: Run, item: pytest.Item) -> None:
