@@ -86,3 +86,10 @@ def test_the_closing_lines_name_the_home_as_the_person_knows_it(bench: Bench, mo
     lines = "".join(bench.run("--apply").outlines)
     assert f"{bench.home}/roster" in lines.partition(" l1 live ")[2].replace(" " * 9, "")
     assert f"{inside}/roster" in bench.reason("unknown_2")
+
+
+@pytest.mark.parametrize(("args", "told"), [((), True), (("-q",), False)])
+def test_a_wait_is_told_while_it_lasts_through_a_pipe_too(bench: Bench, args: tuple[str, ...], told: bool) -> None:
+    """Many who watch a run of hours do so through tee; a file of it should say, too, what was waited for."""
+    bench.check("unknown_2", f"check._run.host.say('waiting for beta: 10 s of 900 s')\n{PASSES}")
+    assert ("amap: waiting for beta: 10 s of 900 s" in bench.run("--apply", *args).outlines) is told

@@ -42,7 +42,7 @@ def open_run(run: Run, environ: Mapping[str, str]) -> Lab:
     for name in evidence.abandoned:
         run.left.tell(f"run {name} had not ended and was sealed as abandoned")
     run.host = Host(
-        evidence, environ=environ, cwd=os.fspath(options.repository), key=environ.get(survey.KEY), say=run.progress
+        evidence, environ=environ, cwd=os.fspath(options.repository), key=environ.get(survey.KEY), say=run.say
     )
     return lab
 

@@ -61,7 +61,6 @@ class Run:
     concluded: dict[str, BaseException] = field(default_factory=dict)
     """Check id to the exception by which `settle` ended its test."""
     say: Callable[[str], None] = print
-    progress: Callable[[str], None] = print
     places: dict[str, str] = field(default_factory=dict)
     """Host path to the name it has in reports."""
 

@@ -87,8 +87,7 @@ def open_run(session: pytest.Session, items: Sequence[pytest.Item]) -> None:
     chosen = config.stash[options_key]
     selected = tuple(name for item in items if (name := selection.check_id(item, L1)))
     run = config.stash[run_key] = Run(L1, chosen, selected, declared=chosen.declared)
-    speaker = Speaker(config)
-    run.say, run.progress = speaker, speaker.progress
+    run.say = Speaker(config)
     lab = config.stash[lab_key] = opening.open_run(run, environment(config))
     config.add_cleanup(lab.ground.release)
     if run.evidence is None:
@@ -227,8 +226,3 @@ class Speaker:
         with self._capture.global_and_fixture_disabled() if self._capture else nullcontext():
             self._reporter.ensure_newline()
             self._reporter.write_line(one_line(f"amap: {text}"))
-
-    def progress(self, text: str) -> None:
-        """The same for what is worth telling only to somebody who watches."""
-        if self._reporter is not None and self._reporter.isatty:
-            self(text)
