@@ -183,6 +183,15 @@ def test_progress_is_told_at_least_every_ten_seconds(host: Host, clock: Clock) -
     assert all(later - earlier <= 10 for earlier, later in itertools.pairwise(moments))
 
 
+def test_a_command_that_goes_on_is_told_of(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doorway, "SAY_EVERY", 0.2)
+    host.run(Command(("sleep", "0.5"), "build the image", 3600))
+    host.run(Command(("true",), "quick", 20))
+    said = host.said  # type: ignore[attr-defined]
+    assert said
+    assert set(said) <= {f"still at build the image: {n} s of 3600 s" for n in (0, 1)}
+
+
 def test_waits_worth_telling_are_kept_with_their_length(host: Host, clock: Clock) -> None:
     wait(host, "a", seconds=7)
     assert [(one.what, one.seconds) for one in host.waits] == [("alpha Ready", 7.0)]

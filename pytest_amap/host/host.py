@@ -100,7 +100,14 @@ class Host:
         started = files.stamp(time.time())
         environ = process.child_environment(self.environ, self._key if command.with_key else None)
         environ |= dict(command.env)
-        finished = process.run(command.argv, cwd=self.cwd, env=environ, timeout=command.timeout, keys=command.keys)
+        finished = process.run(
+            command.argv,
+            cwd=self.cwd,
+            env=environ,
+            timeout=command.timeout,
+            keys=command.keys,
+            running=self._telling(command),
+        )
         hide = self.evidence.redactor.text
         return Ran(
             argv=tuple(hide(word) for word in command.argv),
@@ -112,6 +119,18 @@ class Host:
             timed_out=finished.timed_out,
             seconds=round(finished.seconds, 3),
         )
+
+    def _telling(self, command: Command) -> Callable[[float], None]:
+        """What tells of a command that goes on, such as an image's build."""
+        told = 0.0
+
+        def tell(seconds: float) -> None:
+            nonlocal told
+            if seconds - told >= SAY_EVERY:
+                told = seconds
+                self.say(f"still at {command.label}: {seconds:.0f} s of {command.timeout:.0f} s")
+
+        return tell
 
     def keep(self, seen: S, label: str) -> S:
         """Record an observation; the one returned names its record."""

@@ -44,10 +44,19 @@ class Finished:
     seconds: float
 
 
-def run(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout: float, keys: str = "") -> Finished:
+def run(
+    argv: Sequence[str],
+    *,
+    cwd: str,
+    env: Mapping[str, str],
+    timeout: float,
+    keys: str = "",
+    running: Callable[[float], None] | None = None,
+) -> Finished:
     """Run `argv` with an empty stdin in a session of its own, for at most `timeout` seconds.
 
     With `keys` its stdin and stdout are a terminal, on which they are typed a moment after the first output.
+    `running` is called again and again with the seconds so far.
 
     Output goes to files, not pipes: a grandchild that keeps a stream open cannot keep us waiting. The whole group
     is killed at the deadline, on any exception, and after the command's end. Never raises for
@@ -71,15 +80,18 @@ def run(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout: float
         except (OSError, ValueError) as error:
             said = f"{argv[0] if argv else ''}: {getattr(error, 'strerror', None) or error}"
             return Finished(None, b"", said.encode(errors="replace"), False, time.monotonic() - begun)
-        why = watch(process, (out, err), begun + timeout, screen.pump if screen else nothing)
+
+        def meanwhile() -> None:
+            if screen:
+                screen.pump()
+            if running:
+                running(time.monotonic() - begun)
+
+        why = watch(process, (out, err), begun + timeout, meanwhile)
         group.close()
         seconds = time.monotonic() - begun
         told = f"{why}\n".encode() if why == FLOODED else b""
         return Finished(None if why else process.returncode, content(out), told + content(err), why == LATE, seconds)
-
-
-def nothing() -> None:
-    """Between two looks, where there is no terminal."""
 
 
 def watch(
