@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -183,6 +184,8 @@ def _keep(record: Record, tell: int) -> None:
             code = start.logged(plan(record), tell, log.write)
         except (start.StartFailed, library.NoSuchImage, OSError):
             code = 125
+            with contextlib.suppress(OSError):
+                os.close(tell)  # who waits for the start must not wait for ever
         tell = -1
         now = store.load(own)
         if now is None:

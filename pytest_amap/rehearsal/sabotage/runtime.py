@@ -13,6 +13,7 @@ from typing import Any
 
 from .. import planted
 from ..store import Record
+from . import watch
 
 Run = Callable[[], int]
 Config = dict[str, Any]
@@ -110,7 +111,7 @@ def refit(record: Record) -> Record:
 
 
 def configure(record: Record, directory: Path) -> list[dict[str, Any]]:
-    """The container's mounts; under a fault the router's configuration is another file than it was given."""
+    """The container's mounts; under a fault the router's are others than it was given."""
     names = planted.among(CONFIGS)
     mounts = []
     for mount in record["mounts"]:
@@ -123,7 +124,7 @@ def configure(record: Record, directory: Path) -> list[dict[str, Any]]:
             (directory / "router.json").write_text(text)
             mount = {**mount, "source": str(directory / "router.json")}
         mounts.append(mount)
-    return mounts
+    return [*mounts, *(watch.withheld() if record["name"] == _ROUTER else ())]
 
 
 def _everyone(text: str) -> str:

@@ -1,11 +1,15 @@
-"""Faults in the files that router, kit and daemon write: a process that changes them the moment they appear."""
+"""Faults in the files that router, kit and daemon write: a process that changes them the moment they appear.
+
+What the suite may read in that very moment the router writes elsewhere (WITHHELD), and it appears when it is changed.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +22,8 @@ _NO_JSON = b"-- log rotated --\n"
 
 HELD, RESULTS = "router-state/*/held/req-*.json", "router-state/*/results/*.json"
 NOTICES = "instances/*/peer/notices/notice-*.json"
+UNPUBLISHED = layout.RUN / "unpublished"
+"""Where a withheld file lies, by its path below the home."""
 
 Spoil = Callable[[], None]
 
@@ -31,23 +37,53 @@ def start() -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
+    published: set[Path] = set()
     while True:
+        spoilt, due = True, {path for pattern in _withheld() for path in UNPUBLISHED.glob(pattern)} - published
         for spoil in wanted:
             try:
                 spoil()
             except (OSError, ValueError):
-                continue  # the file went away, or is not whole yet: the next round will see
+                spoilt = False  # the file went away, or is not whole yet: the next round will see
+        for path in due if spoilt else ():
+            _publish(path)
+            published.add(path)
         time.sleep(_PERIOD)
 
 
-def _for_each_new(pattern: str, change: Callable[[Path], None]) -> Callable[[], Spoil]:
-    """Of the files below the home, each that was not there before this world, and until it could be changed."""
+def _withheld() -> Iterator[str]:
+    return (pattern for pattern, names in WITHHELD.items() if planted.among(names))
+
+
+def withheld() -> Iterator[dict[str, Any]]:
+    """Mounts of the router's container, over the directories of what is withheld."""
+    for pattern in _withheld():
+        before, behind = pattern.rpartition("/")[0].split("*")
+        for lanes in sorted(layout.HOME.glob("instances/*")):
+            place = f"{before}{lanes.name}{behind}"
+            for root in (layout.HOME, UNPUBLISHED):
+                (root / place).mkdir(mode=0o700, parents=True, exist_ok=True)
+            yield {"source": str(UNPUBLISHED / place), "target": str(layout.HOME / place), "read_only": False}
+
+
+def _publish(path: Path) -> None:
+    """Unless a fault removed it."""
+    target = layout.HOME / path.relative_to(UNPUBLISHED)
+    draft = target.with_name(f".{path.name}.spoilt")
+    with contextlib.suppress(FileNotFoundError):
+        draft.write_bytes(path.read_bytes())
+        draft.chmod(path.stat().st_mode)
+        draft.replace(target)
+
+
+def _for_each_new(pattern: str, change: Callable[[Path], None], root: Path = layout.HOME) -> Callable[[], Spoil]:
+    """Of the files below `root`, each that was not there before this world, and until it could be changed."""
 
     def prepare() -> Spoil:
-        known = set(layout.HOME.glob(pattern))
+        known = set(root.glob(pattern))
 
         def spoil() -> None:
-            for path in layout.HOME.glob(pattern):
+            for path in root.glob(pattern):
                 if path not in known:
                     change(path)
                     known.add(path)
@@ -223,22 +259,22 @@ def _inbound(value: str) -> Callable[[Path], None]:
 
 SPOILERS: dict[str, Callable[[], Spoil]] = {
     "held-copy-removed": _for_each_new(HELD, Path.unlink),
-    "held-reason-wrong": _for_each_new(RESULTS, _wrong_reason),
+    "held-reason-wrong": _for_each_new(RESULTS, _wrong_reason, UNPUBLISHED),
     "held-yet-delivered": _for_each_new(HELD, _deliver_held("peer", "peer")),
     "held-yet-mailed": _for_each_new(HELD, _deliver_held("inbox", "deliver")),
     "audit-log-cut": _for_each_new(HELD, _cut_log),
-    "result-garbled": _for_each_new(RESULTS, _garble),
+    "result-garbled": _for_each_new(RESULTS, _garble, UNPUBLISHED),
     "held-copy-garbled": _for_each_new(HELD, _garble),
     "notice-of-nobody": _for_each_new(HELD, _notice_of_nobody),
     "audit-garbled": _garble_logs,
-    "reply-misbound": _for_each_new(NOTICES, _misbind),
+    "reply-misbound": _for_each_new(NOTICES, _misbind, UNPUBLISHED),
     "document-cut": _for_each_new("instances/*/peer/messages/notice-*.json", _cut),
     "request-invalid": _for_each_new("instances/*/outbox/processed/req-*.json", _unknown_field),
     "document-unreadable": _for_each_new(NOTICES, _hide_from_all),
     "mail-arrives": _mail,
     "peer-notices-empty": _for_each_new(NOTICES, _mirror),
     "document-invalid": _for_each_new(NOTICES, _invalid_document),
-    "reply-notice-missing": _for_each_new(NOTICES, _remove_reply),
+    "reply-notice-missing": _for_each_new(NOTICES, _remove_reply, UNPUBLISHED),
     "body-missing": _for_each_new(NOTICES, _remove_body),
     "outcome-held-first": _for_each_new(NOTICES, _claim("held")),
     "outcome-failed-first": _for_each_new(NOTICES, _claim("inject_failed")),
@@ -247,3 +283,12 @@ SPOILERS: dict[str, Callable[[], Spoil]] = {
     "payload-holds": _for_each_new("payload/claude-settings.json", _inbound("hold")),
     "payload-refuses": _for_each_new("payload/claude-settings.json", _inbound("refuse")),
 }
+
+WITHHELD = {
+    RESULTS: (
+        "held-copy-removed", "held-reason-wrong", "held-yet-delivered", "held-yet-mailed", "audit-log-cut",
+        "result-garbled", "held-copy-garbled", "notice-of-nobody",
+    ),
+    NOTICES: ("reply-misbound", "reply-notice-missing"),
+}  # fmt: skip
+"""Faults by what is withheld: itself to be changed, or the sign that something written before it is there."""
