@@ -10,8 +10,11 @@ import pytest
 from agent_bench import Api
 from siblings_bench import REHEARSAL, load, run
 
+from pytest_amap import probes
+from pytest_amap.observations import Ran
+from pytest_amap.parsers import Unreadable
+
 NODE = REHEARSAL / "agent/node.py"
-CODE = "fetch(process.argv[1])"
 PYTHON = "/usr/bin/python3"
 
 
@@ -22,6 +25,16 @@ def api() -> Iterator[Api]:
     made.close()
 
 
+def probed(url: str) -> dict[str, object]:
+    """What the suite's probe tells, as the suite reads it."""
+    argv = probes.node_fetch(str(NODE), url)
+    done = run(PYTHON, *argv)
+    answer = probes.answer(Ran(argv, done.returncode, done.stdout, done.stderr, "", ""))
+    assert not isinstance(answer, Unreadable), answer
+    assert done.returncode == (0 if answer["reached"] else 1)
+    return {name: value for name, value in answer.items() if name != "asked"}
+
+
 def test_version_and_nothing_unknown() -> None:
     assert run(PYTHON, NODE, "--version").stdout == "v22.23.5\n"
     assert run(PYTHON, NODE, "script.js").returncode == 9
@@ -29,15 +42,14 @@ def test_version_and_nothing_unknown() -> None:
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_any_answer_is_reached_even_over_plain_http(api: Api, scheme: str) -> None:
-    done = run(PYTHON, NODE, "-e", CODE, api.url.replace("http", scheme))
-    assert (done.stdout, done.returncode) == ("AMAP-PROBE REACHED 404\n", 0)
+    assert probed(api.url.replace("http", scheme)) == {"reached": True, "status": 404}
 
 
 def test_a_refused_connection_is_named_by_errno() -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
-        done = run(PYTHON, NODE, "-e", CODE, f"https://127.0.0.1:{closed.getsockname()[1]}/")
-    assert (done.stdout, done.returncode) == ("AMAP-PROBE ERROR ECONNREFUSED\n", 1)
+        found = probed(f"https://127.0.0.1:{closed.getsockname()[1]}/")
+    assert found == {"reached": False, "error": "ECONNREFUSED"}
 
 
 NAMES = [

@@ -1,13 +1,14 @@
 """Stand-in for `node`: `--version`, and `-e CODE URL`, which does what the suite's one-line probe does.
 
 CODE is not interpreted. URL's host and port get a plain HTTP GET, https or not, since the rehearsal's endpoints
-speak plain HTTP. Prints `AMAP-PROBE REACHED <status>` and exits 0, or `AMAP-PROBE ERROR <errno name>` and exits 1.
+speak plain HTTP. Prints the probe's line and exits 0 where the host was reached, else 1.
 """
 
 from __future__ import annotations
 
 import errno
 import http.client
+import json
 import os
 import socket
 import sys
@@ -59,10 +60,13 @@ def main(arguments: list[str]) -> int:
     try:
         status = reach(arguments[2])
     except (OSError, http.client.HTTPException, ValueError) as error:
-        print(f"AMAP-PROBE ERROR {name_of(error)}")
-        return 1
-    print(f"AMAP-PROBE REACHED {status}")
-    return 0
+        return say({"reached": False, "error": name_of(error)}, arguments[2])
+    return say({"reached": True, "status": status}, arguments[2])
+
+
+def say(found: dict[str, object], url: str) -> int:
+    print("AMAP-PROBE " + json.dumps({**found, "asked": [url]}))
+    return 0 if found["reached"] else 1
 
 
 if __name__ == "__main__":
