@@ -52,6 +52,8 @@ def runs(
 def test_fault_leads_to_what_it_declares(
     fault: Fault, runs: dict[str, Future[Rehearsal]], capsys: pytest.CaptureFixture[str]
 ) -> None:
+    if fault.name == "gateway-any-ipv6" and not Path("/proc/net/if_inet6").exists():
+        pytest.skip("this kernel has no IPv6, so nothing can listen there")
     ended = runs[fault.name].result()
     said = " ".join(f"{check}={outcome}" for check, outcome in ended.outcomes.items())
     with capsys.disabled():

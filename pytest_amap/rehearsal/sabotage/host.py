@@ -138,9 +138,6 @@ FILES: dict[str, Callable[[str], str]] = {
 
 
 def _listen_also(address: str, family: socket.AddressFamily) -> None:
-    if os.fork():
-        return
-    os.setsid()
     server = socket.socket(family)
     if family == socket.AF_INET6:
         server.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
@@ -148,10 +145,13 @@ def _listen_also(address: str, family: socket.AddressFamily) -> None:
         server.setsockopt(socket.IPPROTO_IP, _IP_FREEBIND, 1)
     server.bind((address, layout.GATEWAY_PORT))
     server.listen()
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for descriptor in (0, 1, 2):
-        os.dup2(nothing, descriptor)
-    daemon.serve(server)
+    if os.fork() == 0:
+        os.setsid()
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for descriptor in (0, 1, 2):
+            os.dup2(nothing, descriptor)
+        daemon.serve(server)
+    server.close()
 
 
 def _show_key() -> None:
