@@ -17,16 +17,16 @@ from pytest_amap.evidence import chain, recorded
 CHECKOUT = Path(__file__).resolve().parents[1]
 EXAMPLE = CHECKOUT / "examples" / "evidence"
 
-_NOT_NEEDED = ("cacheprovider", "hypothesispytest", "xdist")
+SPARED = [word for plugin in ("cacheprovider", "hypothesispytest", "xdist") for word in ("-p", f"no:{plugin}")]
+"""Plugins that take longer to load than they are of use here."""
 
 
 def replay(directory: Path, *words: str, beside: Path | None = None) -> subprocess.CompletedProcess[str]:
     """`pytest tests_live --replay DIRECTORY`, in an environment that knows no host; `beside` holds more modules."""
-    blocked = [word for plugin in _NOT_NEEDED for word in ("-p", f"no:{plugin}")]
     environ = {"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "400"}
     if beside is not None:
         environ["PYTHONPATH"] = os.fspath(beside)
-    command = [sys.executable, "-m", "pytest", "tests_live", *blocked, "--replay", os.fspath(directory), *words]
+    command = [sys.executable, "-m", "pytest", "tests_live", *SPARED, "--replay", os.fspath(directory), *words]
     return subprocess.run(command, cwd=CHECKOUT, env=environ, capture_output=True, text=True, timeout=60)
 
 
@@ -34,6 +34,10 @@ def copied(target: Path) -> Path:
     """The example in a place where it may be changed."""
     shutil.copytree(EXAMPLE, target)
     return target
+
+
+def digests(root: Path) -> dict[str, str]:
+    return {str(path): chain.digest(path.read_bytes()) for path in root.rglob("*") if path.is_file()}
 
 
 def run_folder(root: Path) -> Path:

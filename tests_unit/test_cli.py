@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import subprocess
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from plugin_bench import Bench
+from replay_bench import CHECKOUT, EXAMPLE, digests
 
 from pytest_amap.catalogue import L1
 from pytest_amap.cli import main as cli
@@ -19,13 +19,6 @@ from pytest_amap.evidence.recorded import read_run
 from pytest_amap.report import markdown, places
 
 pytest_plugins = ["pytester"]
-
-CHECKOUT = Path(__file__).resolve().parents[1]
-EXAMPLE = CHECKOUT / "examples" / "evidence"
-
-
-def digests(root: Path) -> dict[str, str]:
-    return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in root.rglob("*") if path.is_file()}
 
 
 def test_help_tells_each_word_in_a_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from replay_bench import SPARED
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 CANNOT_ENTER = "cannot enter the rehearsal's world"
 WAITS = {"ready": 60, "delivery": 60, "reply": 60, "log": 20, "phase": 60}
@@ -18,8 +20,6 @@ WAITS = {"ready": 60, "delivery": 60, "reply": 60, "log": 20, "phase": 60}
 
 SHORT_WAITS = {"command": 60, "exec": 20, "ready": 10, "delivery": 8, "reply": 8, "log": 4, "roster": 8}
 """Seconds that are plenty here, and little where a fault makes a wait vain."""
-
-_NOT_NEEDED = ("cacheprovider", "hypothesispytest", "xdist")
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,8 @@ def command(home: Path, *arguments: str) -> list[str]:
     """`pytest tests_live --apply --rehearsal ARGUMENTS` at that home, with short waits where a fault is planted."""
     deadlines = SHORT_WAITS if "--fault" in arguments else WAITS
     waits = [f"--override-ini=amap_deadline_{name}={seconds}" for name, seconds in deadlines.items()]
-    spared = [word for plugin in _NOT_NEEDED for word in ("-p", f"no:{plugin}")]
     own = ("tests_live", "--apply", "--rehearsal", "--amap-home", str(home))
-    return [sys.executable, "-m", "pytest", *own, *waits, *spared, *arguments]
+    return [sys.executable, "-m", "pytest", *own, *waits, *SPARED, *arguments]
 
 
 def environ() -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sys
@@ -14,6 +13,7 @@ from replay_bench import (
     CHECKOUT,
     EXAMPLE,
     copied,
+    digests,
     edit,
     edit_results,
     one_test,
@@ -29,10 +29,6 @@ from pytest_amap.catalogue import L1
 from pytest_amap.evidence import verify
 
 PASS_OF_EXAMPLE = "unknown_2"
-
-
-def digests(root: Path) -> dict[str, str]:
-    return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in root.rglob("*") if path.is_file()}
 
 
 def recorded_outcomes() -> dict[str, str]:
