@@ -99,6 +99,8 @@ def test_only_step_acts_on_that_step_alone() -> None:
         (("-o", "amap_deadline_ready=nan"), "amap_deadline_ready takes seconds, saw 'nan'"),
         (("--declare", "directory-"), "--declare takes 'WHAT: REASON', saw 'directory-'"),
         (("--declare", ": because"), "a declaration without a reason declares nothing"),
+        (("--replay", ""), "--replay takes a path, saw an empty one"),
+        (("--apply", "--amap-home", ""), "--amap-home takes a path, saw an empty one"),
         (("--from-step", "1", "--only-step", "2"), "--from-step and --only-step exclude each other"),
         (("--rehearsal", "--replay", "x"), "--rehearsal runs a host and --replay has none"),
         (("--apply", "--replay", "x"), "--apply runs commands and --replay runs none"),

@@ -86,6 +86,9 @@ def add(parser: pytest.Parser) -> None:
 def resolve(config: pytest.Config) -> Options:
     """The session's options; UsageError for a value that cannot be used."""
     option, environ = config.option, os.environ
+    for name in ("replay", "amap_home", "fleet"):
+        if getattr(option, name) == "":  # a script's unset variable: what would be done instead could end with 0
+            raise pytest.UsageError(f"--{name.replace('_', '-')} takes a path, saw an empty one")
 
     def setting(name: str) -> str:
         return str(config.getini(name)).strip()
