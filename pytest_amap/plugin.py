@@ -112,8 +112,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         raise pytest.UsageError(
             "--apply and --replay judge live checks, and none was collected: give tests_live as the path"
         )
-    if not chosen.replay:
-        selection.leave_out(config, items, L1, {declared.what for declared in chosen.declared})
+    selection.leave_out(config, items, lambda item: live.unasked(item, chosen))
     selection.resolve_dependencies(items, L1)
 
 

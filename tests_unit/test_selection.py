@@ -58,6 +58,19 @@ def test_a_check_alone_is_that_check_and_builds_what_it_needs(bench: Bench, name
     assert bench.step("router")["outcome"] == "not-run"
 
 
+@pytest.mark.parametrize(
+    ("file", "args"), [("test_step.py", ()), ("test_unknown_2.py", ("--only-step", "1"))], ids=["step", "check"]
+)
+def test_a_file_that_this_session_does_not_ask_is_not_run_when_it_is_named(
+    bench: Bench, file: str, args: tuple[str, ...]
+) -> None:
+    """pytest collects what is named whatever is ignored: a step test without a step was a pass of nothing."""
+    bench.check("unknown_2", PASSES)
+    (bench.live / "test_step.py").write_text("def test_only_step():\n    pass\n")
+    assert bench.run("--apply", *args, path=f"tests_live/{file}").ret == 5
+    assert not bench.home.exists()
+
+
 def test_a_declared_check_is_not_asked_and_never_a_pass(bench: Bench) -> None:
     """It stands as declared and not observed, so nothing may have observed it."""
     for name in L1.ids:

@@ -81,6 +81,12 @@ def ignored(path: Path, chosen: Options) -> bool | None:
     return True if (path.name == "test_step.py") is not alone else None
 
 
+def unasked(item: pytest.Item, chosen: Options) -> bool:
+    """What is ignored stays so where its file was named, which pytest then collects; and a declared check."""
+    declared = () if chosen.replay else tuple(one.what for one in chosen.declared)
+    return bool(ignored(item.path, chosen)) or selection.check_id(item, L1) in declared
+
+
 def open_run(session: pytest.Session, items: Sequence[pytest.Item]) -> None:
     """Open the run: first everything that needs no program, and files only when all of that is good."""
     config = session.config

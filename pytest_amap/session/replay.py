@@ -71,7 +71,7 @@ class Replay:
             return
         asked = {result.check.id for result in self._then.selected}
         asked |= {check for check in L1.ids if self._observations.has(check)}
-        selection.leave_out(config, items, L1, set(L1.ids) - asked)
+        selection.leave_out(config, items, lambda item: selection.check_id(item, L1) in set(L1.ids) - asked)
 
     def open(self, suite: Suite, options: Options, selected: tuple[str, ...]) -> Run:
         """The run of this session; what is no judge's to say is taken over from the recorded one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -38,9 +38,9 @@ def mark(item: pytest.Item, suite: Suite) -> None:
     item.add_marker(pytest.mark.timeout(check.seconds, func_only=True, method="signal"))
 
 
-def leave_out(config: pytest.Config, items: list[pytest.Item], suite: Suite, names: Collection[str]) -> None:
-    """The checks of these names are not asked in this session."""
-    left_out = [item for item in items if check_id(item, suite) in names]
+def leave_out(config: pytest.Config, items: list[pytest.Item], unasked: Callable[[pytest.Item], bool]) -> None:
+    """Deselect what is not asked in this session."""
+    left_out = [item for item in items if unasked(item)]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
