@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from docker_daemon import Daemon
-from posture_samples import gateway_toml
+from posture_samples import HELP, gateway_toml
 from rehearsing import CHECKOUT, latest
 from scripted_lab import scripted_lab
 
@@ -29,13 +29,11 @@ UID, GID = 1234, 2345
 KEY = "sk-ant-api03-not-a-key-of-anybody"
 SIBLINGS = CHECKOUT / "pytest_amap" / "rehearsal" / "siblings"
 CHECKED_OUT = ("conftest.py", "pyproject.toml", "pytest_amap", "tests_live", "kit", "image", "examples")
-OPENSHELL = """\
+OPENSHELL = f"""\
 #!/bin/sh
 case "$*" in
     *--version) echo "openshell 0.1.2" ;;
-    *--help)
-        echo "--name --from --policy --provider --auto-providers --driver-config-json --env --label --detach --tty"
-        echo "--timeout --no-tty --no-login-shell" ;;
+    *--help) echo "{HELP}" ;;
     *) echo "this one only answers step 0" >&2; exit 1 ;;
 esac
 """
