@@ -176,7 +176,10 @@ def run_init(
     if problem:
         return refuse(problem)
     try:
-        os.makedirs(settings.home, 0o755, exist_ok=True)
+        new = not os.path.isdir(settings.home)
+        os.makedirs(settings.home, exist_ok=True)
+        if new:
+            os.chmod(settings.home, 0o755)  # whatever the umask, as a live run makes it
         os.makedirs(settings.disk, 0o700, exist_ok=True)
         held = hold(settings.disk)
         if held is None:
