@@ -167,7 +167,7 @@ def test_modes_do_not_depend_on_the_umask(clean: Rehearsal, tmp_path: Path, mask
     there = [evidence(home), *evidence(home).rglob("*")]
     folders = {oct(path.stat().st_mode & 0o7777) for path in there if path.is_dir()}
     assert (modes, folders) == ({"0o600"}, {"0o700"})
-    assert home.stat().st_mode & 0o7777 == 0o700
+    assert home.stat().st_mode & 0o7777 == 0o755
 
 
 def test_a_clock_that_is_set_back_leaves_whole_evidence(home: Path) -> None:
